@@ -1,0 +1,3 @@
+//! The audit: proves each promise from journal and evidence alone.
+
+pub mod versions;
