@@ -10,10 +10,25 @@
 
 pub mod change;
 mod charset;
+mod dom;
+mod head;
+mod line;
+mod mime;
+mod needs;
 mod page;
+mod prescan;
+mod select;
+mod signals;
+mod structured;
+mod table;
+mod visible;
+mod walk;
+mod xml;
 
 pub use charset::{Charset, CharsetFrom};
 pub use page::{
-    Block, BlockKind, Cell, Image, Kind, Link, Locator, Needs, Other, Page, Read, Region, Signal,
+    Block, BlockKind, Cell, Image, Kind, Link, Locator, Needs, Other, Page, Read, Region,
     Structured, Why,
 };
+pub use select::{InvalidSelector, Select};
+pub use signals::{Signal, signals_from_headers};

@@ -1,8 +1,15 @@
 //! What a reading of a page consists of: the types that every other part of Reigi sees.
 
 use serde::Serialize;
+use url::Url;
 
-use crate::charset::Charset;
+use crate::charset::{self, Charset, Markup};
+use crate::dom::{self, Dom};
+use crate::line::cut;
+use crate::mime::{self, Sort};
+use crate::select::Select;
+use crate::signals::Signal;
+use crate::{head, needs, structured, walk, xml};
 
 /// What came out of the bytes of one answer.
 #[derive(Debug, Clone, PartialEq, Serialize)]
@@ -168,10 +175,6 @@ pub struct Structured {
     pub items: Vec<serde_json::Value>,
 }
 
-/// A machine-readable wish of the publisher about the use of the page.
-#[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize)]
-pub struct Signal {}
-
 /// What a page needs before it shows its text; such an answer confirms nothing.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize)]
 #[serde(rename_all = "kebab-case")]
@@ -191,39 +194,57 @@ impl Page {
 
     /// Reads the body of an answer. `content_type` is the header's value as it came.
     pub fn read(body: &[u8], content_type: Option<&str>) -> Read {
-        let (text, charset) = crate::charset::decode(body, content_type);
-        let html = scraper::Html::parse_document(&text);
-        let mut blocks = Vec::new();
-        for node in html.tree.nodes() {
-            let Some(text) = node.value().as_text() else {
-                continue;
-            };
-            let hidden = node.parent().and_then(|p| {
-                Some(matches!(
-                    p.value().as_element()?.name(),
-                    "script" | "style" | "title"
-                ))
+        Self::read_with(body, content_type, &Select::default())
+    }
+
+    /// Reads the parts of a page that `select` is about.
+    pub fn read_with(body: &[u8], content_type: Option<&str>, select: &Select) -> Read {
+        let declared = || content_type.unwrap_or("text/html").to_owned();
+        if body.len() > Self::MAX_BYTES {
+            return Read::Other(Other {
+                mime: declared(),
+                why: Why::TooLarge,
             });
-            let line = text.split_whitespace().collect::<Vec<_>>().join(" ");
-            if line.is_empty() || hidden == Some(true) {
-                continue;
-            }
-            let at = Locator {
-                headings: Vec::new(),
-                region: Region::Body,
-                kind: BlockKind::Para,
-                cell: None,
-                path: String::new(),
-                node: blocks.len() as u32,
-            };
-            blocks.push(Block { text: line, at });
         }
-        Read::Html(Box::new(Page {
-            kind: Kind::Html,
+        let kind = match mime::sort(body, content_type) {
+            Sort::Text(kind) => kind,
+            Sort::Opaque(mime) => {
+                return Read::Other(Other {
+                    mime,
+                    why: Why::NotText,
+                });
+            }
+        };
+        let markup = match kind {
+            Kind::Html => Markup::Html,
+            Kind::Xml => Markup::Xml,
+            Kind::Text => Markup::None,
+        };
+        let (text, charset) = charset::decode(body, content_type, markup);
+        let mut page = Self::empty(kind, charset);
+        match kind {
+            Kind::Html => match dom::parse(&text) {
+                Some(dom) => page.fill(&dom, select),
+                None => {
+                    return Read::Other(Other {
+                        mime: declared(),
+                        why: Why::TooComplex,
+                    });
+                }
+            },
+            Kind::Xml => xml::read(&text, &mut page),
+            Kind::Text => xml::read_plain(&text, &mut page),
+        }
+        Read::Html(Box::new(page))
+    }
+
+    fn empty(kind: Kind, charset: Charset) -> Self {
+        let mut page = Self {
+            kind,
             charset,
             title: None,
             lang: None,
-            blocks,
+            blocks: Vec::new(),
             links: Vec::new(),
             images: Vec::new(),
             structured: Structured::default(),
@@ -232,7 +253,47 @@ impl Page {
             canonical: None,
             base: None,
             notes: Vec::new(),
-        }))
+        };
+        if page.charset.malformed {
+            page.note(format!("bytes that are not {}", page.charset.name));
+        }
+        page
+    }
+
+    fn fill(&mut self, dom: &Dom, select: &Select) {
+        let head = head::head(dom);
+        let base = head.base.as_deref().and_then(|base| Url::parse(base).ok());
+        let found = walk::walk(dom, &select.resolve(dom), base.as_ref());
+        if dom.flattened {
+            self.note(format!(
+                "nested deeper than {} elements: flattened",
+                dom::DEEPEST
+            ));
+        }
+        let mut notes = Vec::new();
+        self.structured = structured::read(dom, &head.json_ld, &mut notes);
+        notes.into_iter().for_each(|note| self.note(note));
+        (self.blocks, self.links, self.images) = (found.blocks, found.links, found.images);
+        (self.title, self.lang, self.signals) = (head.title, head.lang, head.signals);
+        self.canonical = head.canonical.map(|href| match &base {
+            Some(base) => base.join(&href).map_or(href, String::from),
+            None => href,
+        });
+        self.base = head.base;
+        self.needs = needs::needs(self, &head.marks);
+    }
+
+    /// Keeps a note, as long as there are few.
+    pub(crate) fn note(&mut self, note: String) {
+        if self.notes.len() < Self::MAX_NOTES {
+            self.notes.push(cut(&note, 300).to_owned());
+        }
+    }
+
+    /// A reference of this page as an absolute address, `page` being the page's own.
+    pub fn resolve(&self, page: &Url, href: &str) -> Option<Url> {
+        let base = self.base.as_deref().and_then(|base| page.join(base).ok());
+        base.as_ref().unwrap_or(page).join(href.trim()).ok()
     }
 
     /// The visible text: the blocks joined by line feeds.
