@@ -101,7 +101,7 @@ pub struct Locator {
 }
 
 /// The part of the page that an element belongs to.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Region {
     Main,
@@ -115,7 +115,7 @@ pub enum Region {
 }
 
 /// What sort of element shows the text.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum BlockKind {
     /// `h1` to `h6`.

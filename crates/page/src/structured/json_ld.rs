@@ -49,8 +49,9 @@ fn unwrap<'a>(script: &'a str, blemishes: &mut Vec<&'static str>) -> &'a str {
         ("/*<![CDATA[*/", "/*]]>*/"),
     ];
     for (before, after) in wrappers {
-        if let Some(inner) = text.strip_prefix(before) {
-            text = trim(inner);
+        let inner = text.strip_prefix(before).map(trim);
+        if let Some(inner) = inner.filter(|inner| inner.starts_with(['{', '['])) {
+            text = inner;
             blemishes.push("wrapped in a comment or CDATA");
             let end = text
                 .strip_suffix(after)
@@ -87,6 +88,8 @@ fn mend(text: &str, blemishes: &mut Vec<&'static str>) -> String {
         let rest = text.get(at..).unwrap_or_default();
         let comment = if rest.starts_with("/*") {
             rest.find("*/").map(|end| end + 2)
+        } else if rest.starts_with("<!--") {
+            rest.find("-->").map(|end| end + 3)
         } else if rest.starts_with("//") {
             Some(rest.find('\n').unwrap_or(rest.len()))
         } else {
@@ -127,6 +130,7 @@ mod tests {
                 Some(Some("wrapped in a comment or CDATA")),
             ),
             (r#"/* x */ {"a":1}"#, Some(Some("comment"))),
+            ("<!-- x -->\n{\"a\":1}", Some(Some("comment"))),
             (r#"{"a":1,}"#, Some(Some("trailing comma"))),
             (r#"{"a":1} x"#, Some(Some("text after the value"))),
             ("{bad}", None),
