@@ -1,0 +1,469 @@
+//! The parsed rules, and what they say to one crawler.
+
+use crate::delay::{CrawlRate, Delay};
+use crate::line::Field;
+use crate::note::Note;
+use crate::parse::parse;
+use crate::pattern::{Path, Pattern, size};
+use crate::record::{Preferences, Record};
+use crate::verdict::{Group, Reading, RuleRef, Verdict};
+
+/// Octets that RFC 9309 section 2.5 wants every crawler to read at least: 500 KiB.
+pub const LIMIT_MIN: usize = 500 * 1024;
+
+/// What a body turned out to be. A body without rules allows everything, but a page of HTML served
+/// as robots.txt says less about its site's wishes than an empty file does.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum Content {
+    /// At least one record that a robots.txt is known to hold.
+    Robots,
+    /// Nothing but blank lines and comments.
+    #[default]
+    Blank,
+    /// An HTML or XML page without any group: not a robots file.
+    Markup,
+    /// Text without any known record: not a robots file.
+    Other,
+}
+
+/// A robots.txt body, parsed once, to be asked many times.
+///
+/// Owns all it keeps, in a few flat tables; a question neither parses nor copies anything again.
+#[derive(Clone, Debug, Default)]
+pub struct Rules {
+    pub(crate) patterns: String,
+    pub(crate) words: String,
+    /// All rules in file order; a group's rules stand together.
+    pub(crate) rules: Vec<Rule>,
+    /// Where each group's rules begin.
+    pub(crate) groups: Vec<u32>,
+    pub(crate) agents: Vec<AgentLine>,
+    pub(crate) delays: Vec<DelayLine>,
+    pub(crate) records: Vec<RecordLine>,
+    pub(crate) notes: Vec<Note>,
+    pub(crate) content: Content,
+    pub(crate) lines: u32,
+}
+
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Rule {
+    pub(crate) pattern: Pattern,
+    pub(crate) line: u32,
+    pub(crate) allow: bool,
+}
+
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct DelayLine {
+    pub(crate) group: u32,
+    pub(crate) run: u32,
+    pub(crate) line: u32,
+    pub(crate) value: Span,
+    pub(crate) delay: Option<Delay>,
+}
+
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct RecordLine {
+    pub(crate) field: Field,
+    pub(crate) name: Span,
+    pub(crate) value: Span,
+    pub(crate) path: Option<Pattern>,
+    pub(crate) group: u32,
+    pub(crate) line: u32,
+}
+
+/// The group of a record that stands before any `User-agent` line.
+pub(crate) const NO_GROUP: u32 = u32::MAX;
+
+/// Part of `Rules::words`.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Span {
+    pub(crate) start: u32,
+    pub(crate) end: u32,
+}
+
+/// One `User-agent` line.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct AgentLine {
+    /// Length and ends of the product token: most comparisons stop here.
+    key: u32,
+    /// Length of the product token at the start of the value.
+    pub(crate) cut: u32,
+    value: Span,
+    group: u32,
+    run: u32,
+    pub(crate) star: bool,
+}
+
+impl AgentLine {
+    pub(crate) fn new(value: &[u8], span: Span, group: u32, run: u32) -> AgentLine {
+        let token = product_token(value);
+        let star = match value {
+            [b'*'] => true,
+            [b'*', next, ..] => next.is_ascii_whitespace() || *next == 0x0B,
+            _ => false,
+        };
+        AgentLine {
+            key: key(token),
+            cut: size(token.len()),
+            value: span,
+            group,
+            run,
+            star,
+        }
+    }
+}
+
+/// The characters of RFC 9309 product tokens that `value` begins with.
+fn product_token(value: &[u8]) -> &[u8] {
+    let other = |b: &u8| !(b.is_ascii_alphabetic() || matches!(b, b'-' | b'_'));
+    value
+        .iter()
+        .position(other)
+        .and_then(|at| value.get(..at))
+        .unwrap_or(value)
+}
+
+fn key(token: &[u8]) -> u32 {
+    let end = |b: Option<&u8>| u32::from(b.copied().unwrap_or_default() | 0x20);
+    size(token.len()) << 16 | end(token.first()) << 8 | end(token.last())
+}
+
+impl Rules {
+    /// Parses a whole body. Never fails: what is no record is skipped, and oddities are
+    /// [noted](Rules::notes). Takes time and memory linear in the body.
+    pub fn parse(body: &[u8]) -> Rules {
+        parse(body, usize::MAX)
+    }
+
+    /// Parses whole lines within the first `limit` octets (after a byte order mark).
+    ///
+    /// RFC 9309 section 2.5 asks for no limit under [`LIMIT_MIN`]; a smaller one is raised to it.
+    /// A line that the limit would cut is left out, since half a rule is another rule.
+    pub fn parse_with(body: &[u8], limit: usize) -> Rules {
+        parse(body, limit.max(LIMIT_MIN))
+    }
+
+    /// Whether `token` may fetch `url_or_path`, by which rule, in whose group.
+    ///
+    /// `url_or_path` is an absolute URL or a path with its query; see [`Agent::verdict`].
+    pub fn verdict(&self, token: &str, url_or_path: &str) -> Verdict<'_> {
+        self.for_agent(token).verdict(url_or_path)
+    }
+
+    /// Finds once what applies to a crawler, to ask about many URLs.
+    ///
+    /// `token` is the crawler's product token: groups whose `User-agent` line begins with exactly
+    /// this token merge, ignoring case; without any, the groups of `*` do (RFC 9309 section 2.2.1).
+    /// A name that is no product token (`MJ12bot`, `008`) is first looked for as it is documented,
+    /// then by the token that it begins with (`MJ`); [`Agent::reading`] says how it was found.
+    pub fn for_agent(&self, token: &str) -> Agent<'_> {
+        let name = token.trim().as_bytes();
+        let cut = product_token(name);
+        let agent = |group, reading, hits| Agent {
+            rules: self,
+            group,
+            reading,
+            hits,
+        };
+        if cut.len() < name.len() {
+            let hits = self.hits(|line| self.is_documented(line, name));
+            if !hits.is_empty() {
+                return agent(Group::Own, Reading::Documented, hits);
+            }
+        }
+        let reading = if cut.len() < name.len() {
+            Reading::Cut
+        } else {
+            Reading::Token
+        };
+        let wanted = key(cut);
+        let hits = self.hits(|line| {
+            line.key == wanted && !cut.is_empty() && self.token(line).eq_ignore_ascii_case(cut)
+        });
+        if !hits.is_empty() {
+            return agent(Group::Own, reading, hits);
+        }
+        let hits = self.hits(|line| line.star);
+        let group = if hits.is_empty() {
+            Group::None
+        } else {
+            Group::Star
+        };
+        agent(group, reading, hits)
+    }
+
+    fn hits(&self, named: impl Fn(&AgentLine) -> bool) -> Vec<Hit> {
+        let lines = self.agents.iter().filter(|line| named(line));
+        lines
+            .map(|line| Hit {
+                group: line.group,
+                run: line.run,
+            })
+            .collect()
+    }
+
+    fn token(&self, line: &AgentLine) -> &[u8] {
+        self.word(line.value)
+            .as_bytes()
+            .get(..line.cut as usize)
+            .unwrap_or_default()
+    }
+
+    /// Whether a line begins with a documented name and no letter, digit, `-` or `_` follows.
+    fn is_documented(&self, line: &AgentLine, name: &[u8]) -> bool {
+        let Some((start, after)) = self
+            .word(line.value)
+            .as_bytes()
+            .split_at_checked(name.len())
+        else {
+            return false;
+        };
+        let joins = |b: &u8| b.is_ascii_alphanumeric() || matches!(b, b'-' | b'_');
+        start.eq_ignore_ascii_case(name) && !after.first().is_some_and(joins)
+    }
+
+    pub(crate) fn word(&self, span: Span) -> &str {
+        self.words
+            .get(span.start as usize..span.end as usize)
+            .unwrap_or_default()
+    }
+
+    fn group_rules(&self, group: u32) -> &[Rule] {
+        let start = self.groups.get(group as usize).map_or(0, |&at| at as usize);
+        let end = self
+            .groups
+            .get(group as usize + 1)
+            .map_or(self.rules.len(), |&at| at as usize);
+        self.rules.get(start..end).unwrap_or_default()
+    }
+
+    /// The delay for `token`; see [`Agent::crawl_delay`].
+    pub fn crawl_delay(&self, token: &str) -> Option<Delay> {
+        self.for_agent(token).crawl_delay()
+    }
+
+    /// The values of all `Sitemap` records in file order, as they stand; they belong to no group.
+    /// Octets that are no UTF-8 are given as U+FFFD.
+    pub fn sitemaps(&self) -> impl Iterator<Item = &str> {
+        self.records()
+            .filter(|r| r.field == Field::Sitemap)
+            .map(|r| r.value)
+    }
+
+    /// The values of all `License` records (RSL 1.0); they belong to no group.
+    pub fn licenses(&self) -> impl Iterator<Item = &str> {
+        self.records()
+            .filter(|r| r.field == Field::License)
+            .map(|r| r.value)
+    }
+
+    /// Every record that is no `User-agent`, `Allow`, `Disallow` or `Crawl-delay`, in file order:
+    /// all of known names, and up to [`RECORDS_KEPT`](crate::RECORDS_KEPT) of unknown ones. Records
+    /// without a value are left out.
+    pub fn records(&self) -> impl Iterator<Item = Record<'_>> {
+        self.records.iter().map(|line| Record::new(self, line))
+    }
+
+    /// What was odd, in the order in which it was met.
+    pub fn notes(&self) -> &[Note] {
+        &self.notes
+    }
+
+    /// What the body turned out to be.
+    pub fn content(&self) -> Content {
+        self.content
+    }
+
+    /// Number of lines read; a body that ends with a line break counts one more, empty line.
+    pub fn lines(&self) -> u32 {
+        self.lines
+    }
+
+    /// The values of all `User-agent` lines in file order, without comments.
+    pub fn agents(&self) -> impl Iterator<Item = &str> {
+        self.agents.iter().map(|line| self.word(line.value))
+    }
+
+    pub(crate) fn shrink(&mut self) {
+        self.patterns.shrink_to_fit();
+        self.words.shrink_to_fit();
+        self.rules.shrink_to_fit();
+    }
+}
+
+/// A `User-agent` line that names the crawler.
+#[derive(Clone, Copy, Debug)]
+struct Hit {
+    group: u32,
+    run: u32,
+}
+
+/// What a robots.txt says to one crawler: its merged groups, borrowed from [`Rules`].
+#[derive(Clone, Debug)]
+pub struct Agent<'r> {
+    rules: &'r Rules,
+    group: Group,
+    reading: Reading,
+    hits: Vec<Hit>,
+}
+
+impl<'r> Agent<'r> {
+    /// Whether the crawler may fetch a URL, and by which rule.
+    ///
+    /// `url_or_path` is an absolute URL, a network-path reference (`//host/a`), or a path with its
+    /// query; the fragment is dropped and unencoded octets are percent-encoded. The longest pattern
+    /// that matches decides, `Allow` where two are equally long, and nothing matching allows (RFC
+    /// 9309 section 2.2.2). `/robots.txt` itself is always allowed.
+    ///
+    /// Takes at most a number of steps proportional to (rules of the groups) × (length of the path).
+    pub fn verdict(&self, url_or_path: &str) -> Verdict<'r> {
+        let path = Path::of(url_or_path);
+        let rule = if path.is_robots_txt() {
+            None
+        } else {
+            self.strongest(&path)
+        };
+        Verdict {
+            allowed: rule.is_none_or(|rule| rule.allow),
+            rule: rule.map(|rule| RuleRef {
+                allow: rule.allow,
+                pattern: rule.pattern.text(&self.rules.patterns),
+                line: rule.line,
+            }),
+            group: self.group,
+        }
+    }
+
+    fn strongest(&self, path: &Path<'_>) -> Option<&'r Rule> {
+        let mut best: Option<&'r Rule> = None;
+        let mut before = NO_GROUP;
+        for hit in self
+            .hits
+            .iter()
+            .filter(|hit| std::mem::replace(&mut before, hit.group) != hit.group)
+        {
+            for rule in self.rules.group_rules(hit.group) {
+                let stronger = best.is_none_or(|best| {
+                    let (new, old) = (rule.pattern.octets, best.pattern.octets);
+                    new > old || new == old && rule.allow && !best.allow
+                });
+                if stronger && rule.pattern.matches(&self.rules.patterns, path) {
+                    best = Some(rule);
+                }
+            }
+        }
+        best
+    }
+
+    /// Whose group applies.
+    pub fn group(&self) -> Group {
+        self.group
+    }
+
+    /// How the crawler's name was compared.
+    pub fn reading(&self) -> Reading {
+        self.reading
+    }
+
+    /// The delay asked of this crawler, by the common convention (RFC 9309 has no `Crawl-delay`).
+    ///
+    /// A delay belongs to the run of `User-agent` lines read last before it; a rule or a delay ends
+    /// a run. The longest one counts, and a crawler with a group of its own never takes that of
+    /// `*`. Only plain decimal seconds are read; see [`Agent::unclear_delays`] for the rest.
+    pub fn crawl_delay(&self) -> Option<Delay> {
+        let mine = self
+            .rules
+            .delays
+            .iter()
+            .filter(|d| self.hits.iter().any(|h| h.run == d.run));
+        mine.filter_map(|d| d.delay).reduce(Delay::longer)
+    }
+
+    /// The longest delay anywhere in this crawler's groups, as RFC 9309 sees groups: a delay
+    /// between two `User-agent` lines stands for both. Never shorter than [`Agent::crawl_delay`];
+    /// the one to obey where authors may have meant either.
+    pub fn group_delay(&self) -> Option<Delay> {
+        self.my_delays()
+            .filter_map(|d| d.delay)
+            .reduce(Delay::longer)
+    }
+
+    /// Delays in this crawler's groups that are no plain number of seconds.
+    pub fn unclear_delays(&self) -> impl Iterator<Item = UnclearDelay<'r>> {
+        let rules = self.rules;
+        self.my_delays()
+            .filter(|d| d.delay.is_none())
+            .map(move |d| {
+                let value = rules.word(d.value);
+                let readable = Delay::largest_readable(value.as_bytes(), d.line);
+                UnclearDelay {
+                    value,
+                    readable,
+                    line: d.line,
+                }
+            })
+    }
+
+    fn my_delays(&self) -> impl Iterator<Item = &'r DelayLine> {
+        self.rules
+            .delays
+            .iter()
+            .filter(|d| self.hits.iter().any(|h| h.group == d.group))
+    }
+
+    /// The slowest `Max-crawl-rate` in this crawler's groups.
+    pub fn max_crawl_rate(&self) -> Option<CrawlRate> {
+        let rates = self.my_records(Field::MaxCrawlRate);
+        let rates =
+            rates.filter_map(|r| CrawlRate::read(self.rules.word(r.value).as_bytes(), r.line));
+        rates.reduce(|a, b| if b.interval() > a.interval() { b } else { a })
+    }
+
+    /// The `Content-Signal` records that hold for a URL: those of this crawler's groups, and any
+    /// before the first group, with the longest path. Where several remain, the most restrictive
+    /// should win: `signals.iter().filter_map(|s| s.says("ai-train")).min()`.
+    pub fn content_signals(&self, url_or_path: &str) -> Vec<Preferences<'r>> {
+        self.preferences(Field::ContentSignal, url_or_path)
+    }
+
+    /// The `Content-Usage` records that hold for a URL, chosen as [`Agent::content_signals`] are.
+    pub fn content_usage(&self, url_or_path: &str) -> Vec<Preferences<'r>> {
+        self.preferences(Field::ContentUsage, url_or_path)
+    }
+
+    fn preferences(&self, field: Field, url: &str) -> Vec<Preferences<'r>> {
+        let (rules, path) = (self.rules, Path::of(url));
+        let octets = |r: &RecordLine| r.path.map_or(0, |p| p.octets);
+        let mut held: Vec<&RecordLine> = self
+            .my_records(field)
+            .filter(|r| r.path.is_none_or(|p| p.matches(&rules.patterns, &path)))
+            .collect();
+        let longest = held.iter().map(|r| octets(r)).max().unwrap_or_default();
+        held.retain(|r| octets(r) == longest);
+        held.into_iter()
+            .map(|r| Preferences::new(rules, r))
+            .collect()
+    }
+
+    fn my_records(&self, field: Field) -> impl Iterator<Item = &'r RecordLine> {
+        let mine = |r: &RecordLine| {
+            r.group == NO_GROUP || self.hits.iter().any(|hit| hit.group == r.group)
+        };
+        self.rules
+            .records
+            .iter()
+            .filter(move |r| r.field == field && mine(r))
+    }
+}
+
+/// A `Crawl-delay` that is no plain number of seconds.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct UnclearDelay<'r> {
+    /// The value as it stands.
+    pub value: &'r str,
+    /// The largest number in it, taken as seconds; `None` where there is none.
+    pub readable: Option<Delay>,
+    /// Line in the body, from 1.
+    pub line: u32,
+}
