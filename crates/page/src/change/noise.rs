@@ -1,0 +1,455 @@
+//! Which steps are noise: the kinds that one pair of readings can show, and where each may apply.
+
+use std::borrow::Cow;
+use std::collections::HashSet;
+
+use serde::{Deserialize, Serialize};
+
+use super::lines::{Edit, Line, Step};
+use super::{fact, fold, mask};
+use crate::{BlockKind, Page, Region};
+
+/// Why a difference is no change.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum NoiseKind {
+    /// An id drawn for the request or session, or an address scrambled anew.
+    Token,
+    /// A hash in the file name of an asset.
+    AssetHash,
+    BuildId,
+    /// The number of the application that serves the page.
+    Version,
+    /// A time that tells the present: a clock, "3 hours ago".
+    Clock,
+    /// The year beside a copyright sign.
+    Year,
+    /// A count of views, visitors or the like.
+    Counter,
+    /// The same items in another order.
+    Order,
+    /// A consent banner came or went.
+    Overlay,
+    /// What stands under a label "advertisement".
+    Ad,
+    /// The same text cut into lines otherwise, or a target spelt otherwise.
+    Markup,
+    /// The same text in characters of another width or form.
+    Width,
+    /// A version seen lately came back.
+    Rotation,
+    /// Taught by the target's history.
+    Learned,
+}
+
+/// The lines of one page with what noise must know of their surroundings.
+pub(super) struct Side<'p> {
+    pub(super) lines: Vec<Line<'p>>,
+    /// The line from which the page's foot begins, as its copyright line shows.
+    foot: usize,
+    /// Texts of the `h1` headings.
+    titles: HashSet<&'p str>,
+}
+
+/// What stands around a line.
+#[derive(Debug, Clone, Copy)]
+struct Spot {
+    kind: BlockKind,
+    foot: bool,
+    /// In a table or a definition list.
+    tabled: bool,
+    /// Under a label of a table or a definition list.
+    labelled: bool,
+    /// Under any heading.
+    headed: bool,
+    /// Under a heading other than the page's title alone.
+    sectioned: bool,
+}
+
+impl<'p> Side<'p> {
+    pub(super) fn new(page: &'p Page) -> Side<'p> {
+        let lines = super::lines::lines(page);
+        let foot = foot(&lines);
+        let titles = lines
+            .iter()
+            .filter(|line| line.at.kind == BlockKind::Heading(1));
+        let titles = titles.map(|line| line.text).collect();
+        Side {
+            lines,
+            foot,
+            titles,
+        }
+    }
+
+    pub(super) fn line(&self, at: Option<usize>) -> Option<&Line<'p>> {
+        self.lines.get(at?)
+    }
+
+    fn spot(&self, at: usize) -> Option<Spot> {
+        let line = self.lines.get(at)?;
+        let foot = line.at.region == Region::Footer || at >= self.foot;
+        let headings = &line.at.headings;
+        let titled = matches!(headings.as_slice(), [one] if self.titles.contains(one.as_str()));
+        let listed = matches!(line.at.kind, BlockKind::Term | BlockKind::Definition);
+        Some(Spot {
+            kind: line.at.kind,
+            foot,
+            tabled: line.at.cell.is_some() || listed,
+            labelled: line.labels() != [None, None] || listed,
+            headed: !foot && !headings.is_empty(),
+            sectioned: !foot && !headings.is_empty() && !titled,
+        })
+    }
+}
+
+/// Pages without a `footer` element still end in one: from a little before the last copyright
+/// line, if that is near the end.
+fn foot(lines: &[Line<'_>]) -> usize {
+    const ABOVE: usize = 3;
+    let last = lines.iter().rposition(|line| {
+        mask::is_copyright(line.text)
+            && line.text.chars().count() < 200
+            && !matches!(line.at.region, Region::Main | Region::Header)
+    });
+    match last {
+        Some(at) if at + 12 >= lines.len() && at * 4 >= lines.len() * 3 => at.saturating_sub(ABOVE),
+        _ => lines.len(),
+    }
+}
+
+/// The kind of noise of each step, in the same order; `None` is a change.
+pub(super) fn of_edits(old: &Side<'_>, new: &Side<'_>, edits: &[Edit]) -> Vec<Option<NoiseKind>> {
+    let mut kinds: Vec<Option<NoiseKind>> =
+        edits.iter().map(|edit| of_edit(old, new, edit)).collect();
+    mark_overlays(old, new, edits, &mut kinds);
+    kinds
+}
+
+fn of_edit(old: &Side<'_>, new: &Side<'_>, edit: &Edit) -> Option<NoiseKind> {
+    match (edit.step, edit.before, edit.after) {
+        (Step::Form, ..) => Some(NoiseKind::Width),
+        (Step::Recut, ..) => Some(NoiseKind::Markup),
+        (Step::Moved, ..) => is_reordering(old, new, edit).then_some(NoiseKind::Order),
+        (Step::Replaced, Some(b), Some(a)) => {
+            let (was, is) = (old.line(Some(b))?, new.line(Some(a))?);
+            let ad = in_ad(old, b) && in_ad(new, a);
+            by_mask(was.text, is.text, old.spot(b)?, new.spot(a)?)
+                .or_else(|| ad.then_some(NoiseKind::Ad))
+        }
+        (Step::Removed, Some(b), _) => in_ad(old, b).then_some(NoiseKind::Ad),
+        (Step::Added, _, Some(a)) => in_ad(new, a).then_some(NoiseKind::Ad),
+        _ => None,
+    }
+}
+
+/// The title of the window: a count in front of it, or the same in other characters.
+pub(super) fn of_title(was: &str, is: &str) -> Option<NoiseKind> {
+    let (was, is) = (fold::wide(was), fold::wide(is));
+    if was == is {
+        return Some(NoiseKind::Width);
+    }
+    let bare = |text: &str| mask::title_counter(text).unwrap_or_else(|| text.trim().to_owned());
+    (bare(&was) == bare(&is)).then_some(NoiseKind::Counter)
+}
+
+/// The kind whose mask makes both lines equal, where the kind may apply to both places.
+fn by_mask(was: &str, is: &str, old: Spot, new: Spot) -> Option<NoiseKind> {
+    const LONGEST: usize = 2_000;
+    if was.len() > LONGEST || is.len() > LONGEST {
+        return None;
+    }
+    let (mut was, mut is) = (fold::wide(was).into_owned(), fold::wide(is).into_owned());
+    if fold::squeezed(&was) == fold::squeezed(&is) {
+        return Some(NoiseKind::Markup);
+    }
+    for kind in [
+        NoiseKind::Year,
+        NoiseKind::Version,
+        NoiseKind::BuildId,
+        NoiseKind::Counter,
+        NoiseKind::Clock,
+        NoiseKind::Token,
+    ] {
+        let (left, right) = (masked(kind, &was, old), masked(kind, &is, new));
+        if left.is_none() && right.is_none() {
+            continue;
+        }
+        was = left.unwrap_or(was);
+        is = right.unwrap_or(is);
+        if was == is {
+            return Some(kind);
+        }
+    }
+    None
+}
+
+/// The text with that kind of noise masked, where the kind may be noise at all.
+fn masked(kind: NoiseKind, text: &str, spot: Spot) -> Option<String> {
+    // A name and number of an application stands in a short line of its own kind.
+    const NOTE: usize = 160;
+    if matches!(spot.kind, BlockKind::Heading(_)) {
+        return None;
+    }
+    let loose = !spot.tabled && !spot.sectioned;
+    match kind {
+        NoiseKind::Year if !spot.labelled => mask::year(text),
+        NoiseKind::Version if loose && text.len() < NOTE => mask::version(text),
+        NoiseKind::BuildId if loose && text.len() < NOTE => mask::build(text),
+        NoiseKind::Counter if loose => mask::counter(text, spot.foot),
+        NoiseKind::Clock if loose => mask::clock(text),
+        NoiseKind::Token if !spot.tabled => mask::token(text, spot.headed),
+        _ => None,
+    }
+}
+
+/// A line moved among its like, and no fact was passed on the way or stands beside it: otherwise
+/// a value could slip from one name to another.
+fn is_reordering(old: &Side<'_>, new: &Side<'_>, edit: &Edit) -> bool {
+    let (Some(was), Some(is)) = (old.line(edit.before), new.line(edit.after)) else {
+        return false;
+    };
+    let spots = edit
+        .before
+        .and_then(|b| old.spot(b))
+        .zip(edit.after.and_then(|a| new.spot(a)));
+    let Some((spot_was, spot_is)) = spots else {
+        return false;
+    };
+    let heading = matches!(spot_is.kind, BlockKind::Heading(_));
+    if heading || spot_was.tabled || spot_is.tabled || fact::states(was.text) {
+        return false;
+    }
+    let framed = |line: &Line<'_>| !matches!(line.at.region, Region::Main | Region::Body);
+    let frame = was.at.region == is.at.region && framed(was) || spot_was.foot && spot_is.foot;
+    if was.at.headings != is.at.headings && !frame {
+        return false;
+    }
+    let [passed_old, passed_new] = edit.passed;
+    !passes_fact(old, edit.before, passed_old) && !passes_fact(new, edit.after, passed_new)
+}
+
+/// Whether a fact lies on the way of a moved line, or next to it in the same element.
+fn passes_fact(side: &Side<'_>, at: Option<usize>, passed: (usize, usize)) -> bool {
+    let Some((at, line)) = at.and_then(|at| Some((at, side.lines.get(at)?))) else {
+        return true;
+    };
+    let region = line.at.region;
+    let way = side.lines.get(passed.0..passed.1).unwrap_or(&[]);
+    let beside = [at.checked_sub(1), Some(at + 1)].map(|i| side.line(i));
+    let parent = |line: &Line<'_>| {
+        line.at
+            .path
+            .rsplit_once('>')
+            .map(|(parent, _)| parent.len())
+    };
+    let sibling = |other: &&Line<'_>| {
+        other.at.region == region
+            && parent(other) == parent(line)
+            && !matches!(other.at.kind, BlockKind::Heading(_))
+    };
+    way.iter()
+        .any(|other| other.at.region == region && fact::states(other.text))
+        || beside
+            .into_iter()
+            .flatten()
+            .filter(sibling)
+            .any(|other| fact::states(other.text))
+}
+
+/// Labels of advertisements, folded and lower case, as whole lines.
+const AD_LABELS: &[&str] = &[
+    "広告",
+    "pr",
+    "[pr]",
+    "【pr】",
+    "ad",
+    "ads",
+    "スポンサーリンク",
+    "スポンサードリンク",
+    "スポンサー",
+    "advertisement",
+    "advertisements",
+    "advertising",
+    "sponsored",
+    "ads by google",
+    "sponsored links",
+    "sponsored content",
+    "anzeige",
+    "werbung",
+    "publicité",
+    "annonce",
+    "publicidad",
+    "pubblicità",
+    "reklama",
+    "реклама",
+    "광고",
+    "广告",
+    "廣告",
+];
+
+/// The line stands right under a label "advertisement", outside the main text and tables, and
+/// states no fact under a heading.
+fn in_ad(side: &Side<'_>, at: usize) -> bool {
+    const REACH: usize = 4;
+    let (Some(line), Some(spot)) = (side.line(Some(at)), side.spot(at)) else {
+        return false;
+    };
+    if spot.tabled || line.at.region == Region::Main || spot.headed && fact::states(line.text) {
+        return false;
+    }
+    let above = side.lines.get(at.saturating_sub(REACH)..=at).unwrap_or(&[]);
+    above
+        .iter()
+        .rev()
+        .take_while(|l| l.at.region == line.at.region && l.at.headings == line.at.headings)
+        .any(|l| AD_LABELS.contains(&fold::wide(l.text).to_lowercase().trim()))
+}
+
+/// Words of consent banners, lower case.
+const CONSENT: &[&str] = &[
+    "cookie",
+    "クッキー",
+    "gdpr",
+    "consent",
+    "consentement",
+    "同意",
+    "einwilligung",
+    "datenschutzeinstellungen",
+    "consentimiento",
+    "traceurs",
+    "쿠키",
+    "个人信息",
+    "プライバシー設定",
+    "privacy settings",
+    "privacy preferences",
+    "your privacy",
+    "votre vie privée",
+    "トラッキング",
+];
+
+/// Words of their buttons, lower case.
+const CONSENT_ACTIONS: &[&str] = &[
+    "accept",
+    "agree",
+    "allow",
+    "reject",
+    "decline",
+    "refuse",
+    "deny",
+    "manage",
+    "customi",
+    "preferences",
+    "settings",
+    "got it",
+    "ok",
+    "close",
+    "dismiss",
+    "save",
+    "同意",
+    "許可",
+    "承諾",
+    "受け入れ",
+    "拒否",
+    "設定",
+    "閉じる",
+    "了解",
+    "管理",
+    "保存",
+    "accepter",
+    "refuser",
+    "paramétrer",
+    "personnaliser",
+    "continuer sans",
+    "fermer",
+    "akzeptieren",
+    "ablehnen",
+    "zustimmen",
+    "einstellungen",
+    "schließen",
+    "speichern",
+    "aceptar",
+    "rechazar",
+    "configurar",
+    "accetta",
+    "rifiuta",
+    "chiudi",
+    "aceitar",
+    "동의",
+    "거부",
+    "닫기",
+    "接受",
+    "拒绝",
+    "×",
+    "x",
+    "✕",
+];
+
+/// Short lines that belong to a banner without a word of their own.
+const CONSENT_LINKS: &[&str] = &[
+    "詳細",
+    "詳しく",
+    "もっと見る",
+    "プライバシーポリシー",
+    "learn more",
+    "more info",
+    "read more",
+    "privacy policy",
+    "details",
+    "en savoir plus",
+    "politique de confidentialité",
+    "mehr erfahren",
+    "datenschutz",
+    "más información",
+    "necessary",
+    "analytics",
+    "marketing",
+    "statistics",
+    "functional",
+    "必須",
+    "分析",
+    "マーケティング",
+];
+
+/// Lines that came or went together and are, each of them, part of a consent banner.
+fn mark_overlays(old: &Side<'_>, new: &Side<'_>, edits: &[Edit], kinds: &mut [Option<NoiseKind>]) {
+    let line = |edit: &Edit| new.line(edit.after).or_else(|| old.line(edit.before));
+    let dialog = |edit: &Edit| line(edit).is_some_and(|l| l.at.region == Region::Dialog);
+    let mut from = 0;
+    while let Some(first) = edits.get(from) {
+        let along = |edit: &&Edit| edit.step == first.step && dialog(edit) == dialog(first);
+        let len = edits.iter().skip(from).take_while(along).count().max(1);
+        let group: Vec<&Line<'_>> = edits.iter().skip(from).take(len).filter_map(line).collect();
+        let whole = matches!(first.step, Step::Added | Step::Removed | Step::Replaced);
+        if whole && is_banner(&group, dialog(first)) {
+            for kind in kinds.iter_mut().skip(from).take(len) {
+                *kind = kind.or(Some(NoiseKind::Overlay));
+            }
+        }
+        from += len;
+    }
+}
+
+/// A consent banner: it names what it asks for, has a button, and every line is part of it. In a
+/// dialog, lines without such words pass too, unless they state a fact.
+fn is_banner(group: &[&Line<'_>], dialog: bool) -> bool {
+    const BUTTON: usize = 40;
+    let folded: Vec<Cow<'_, str>> = group
+        .iter()
+        .map(|line| Cow::Owned(fold::wide(line.text).to_lowercase()))
+        .collect();
+    let has = |text: &str, words: &[&str]| words.iter().any(|word| text.contains(word));
+    let asks = |text: &str| has(text, CONSENT);
+    let short = |text: &str| text.chars().count() <= BUTTON;
+    let acts = |text: &str| short(text) && has(text, CONSENT_ACTIONS);
+    let refers = |text: &str| short(text) && has(text, CONSENT_LINKS);
+    let body = group
+        .iter()
+        .any(|line| line.at.region == Region::Main || line.at.cell.is_some());
+    !body
+        && folded.iter().any(|text| asks(text))
+        && folded.iter().any(|text| acts(text))
+        && folded.iter().all(|text| {
+            let part = asks(text) || acts(text) || refers(text) || dialog && !fact::states(text);
+            part && !fact::is_price(text)
+        })
+}
