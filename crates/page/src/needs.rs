@@ -8,10 +8,13 @@
 use crate::head::Marks;
 use crate::page::{Needs, Page, Region};
 
-/// The most visible characters, white space left out, of a page that is "empty".
+/// The most that an "empty" page shows. This and the next are in columns as on a terminal: a
+/// Japanese character counts twice, as it says about twice as much.
 const EMPTY: usize = 60;
-/// The most visible characters of a page that does little more than say why it shows nothing.
-const NOTICE: usize = 600;
+/// The most of a page that does little more than say why it shows nothing.
+const NOTICE: usize = 300;
+/// The most of a page of a protection, with its own marks.
+const WALL: usize = 1200;
 
 /// How a protection is told: a mark in the markup, or the words of its title.
 struct Protection {
@@ -188,10 +191,8 @@ const SCRIPT_NOTICES: &[&str] = &[
     "without javascript",
     "javascriptを有効",
     "javascriptが有効",
-    "javascriptを使用",
     "javascriptが無効",
     "javascriptをオン",
-    "javascriptの設定",
     "javascriptが必要",
     "javascript を有効",
     "javascript が無効",
@@ -239,7 +240,6 @@ const LOGIN_NOTICES: &[&str] = &[
     "ログインが必要",
     "サインインしてください",
     "認証が必要",
-    "会員限定",
     "会員専用ページ",
     "ログインして下さい",
 ];
@@ -279,7 +279,7 @@ const STATES: &[&str] = &["__NEXT_DATA__", "__NUXT_DATA__"];
 pub(crate) fn needs(page: &Page, marks: &Marks<'_>) -> Option<Needs> {
     let seen = Seen::of(page, marks);
     challenge(&seen).map(Needs::Challenge).or_else(|| {
-        if seen.shown <= NOTICE && seen.says(COOKIE_NOTICES) {
+        if seen.shown <= NOTICE && seen.links <= 5 && seen.says(COOKIE_NOTICES) {
             Some(Needs::CookieWall)
         } else if login(page, &seen) {
             Some(Needs::Login)
@@ -294,7 +294,7 @@ pub(crate) fn needs(page: &Page, marks: &Marks<'_>) -> Option<Needs> {
 /// A page as a detector sees it.
 struct Seen<'a> {
     marks: &'a Marks<'a>,
-    /// Visible characters, white space left out.
+    /// Columns of visible text, white space left out.
     shown: usize,
     /// The visible text of a short page in lower case; empty for a long one.
     text: String,
@@ -305,9 +305,8 @@ struct Seen<'a> {
 
 impl<'a> Seen<'a> {
     fn of(page: &Page, marks: &'a Marks<'a>) -> Self {
-        let count = |text: &str| text.chars().filter(|c| !c.is_whitespace()).count();
-        let shown = page.blocks.iter().map(|block| count(&block.text)).sum();
-        let text = if shown <= 2 * NOTICE {
+        let shown = page.blocks.iter().map(|block| columns(&block.text)).sum();
+        let text = if shown <= WALL {
             page.text().to_lowercase()
         } else {
             String::new()
@@ -349,8 +348,19 @@ impl<'a> Seen<'a> {
     }
 }
 
+fn columns(text: &str) -> usize {
+    let width = |c: char| {
+        if c.is_whitespace() {
+            0
+        } else {
+            1 + usize::from(c >= '\u{1100}')
+        }
+    };
+    text.chars().map(width).sum()
+}
+
 fn challenge(seen: &Seen<'_>) -> Option<&'static str> {
-    if seen.shown > 2 * NOTICE {
+    if seen.shown > WALL {
         return None;
     }
     let by = PROTECTIONS.iter().find(|protection| {
@@ -365,12 +375,12 @@ fn challenge(seen: &Seen<'_>) -> Option<&'static str> {
             return marked
                 && seen.marks.other_fields == 0
                 && seen.marks.password_fields == 0
-                && seen.shown <= NOTICE
+                && seen.shown <= 2 * NOTICE
                 && seen.links <= 5
                 && (titled || worded || seen.shown <= EMPTY);
         }
         (marked && (titled || worded || seen.shown <= EMPTY))
-            || (worded && seen.shown <= NOTICE && seen.links <= 5)
+            || (worded && seen.shown <= 2 * NOTICE && seen.links <= 5)
     });
     by.map(|protection| protection.name)
 }
@@ -383,7 +393,7 @@ fn login(page: &Page, seen: &Seen<'_>) -> bool {
             Region::Nav | Region::Header | Region::Footer | Region::Aside
         )
     });
-    let own: usize = own.map(|block| block.text.chars().count()).sum();
+    let own: usize = own.map(|block| columns(&block.text)).sum();
     let titled = LOGIN_TITLES.iter().any(|title| {
         seen.title.starts_with(title)
             || seen
@@ -393,12 +403,12 @@ fn login(page: &Page, seen: &Seen<'_>) -> bool {
                 ])
                 .any(|part| part.trim() == *title)
     });
-    let asked = seen.shown <= NOTICE && seen.shows(LOGIN_NOTICES);
+    let asked = seen.shown <= 2 * NOTICE && seen.shows(LOGIN_NOTICES);
     match seen.marks.password_fields {
         // Two or more are a registration form or a change of password.
-        1 => (titled && own <= 2 * NOTICE) || asked || own <= EMPTY,
-        0 => asked && (seen.links <= 5 || titled) && seen.shown <= NOTICE / 2,
-        _ => titled && own <= NOTICE,
+        1 => (titled && own <= WALL) || asked || own <= EMPTY,
+        0 => asked && (seen.links <= 5 || titled) && seen.shown <= NOTICE,
+        _ => titled && own <= 2 * NOTICE,
     }
 }
 
@@ -415,6 +425,6 @@ fn script(seen: &Seen<'_>) -> bool {
     let empty = seen.shown <= EMPTY;
     // A notice on an otherwise working page is common; it decides only where little else is shown.
     (empty && scripted && (rooted || said || seen.shown == 0))
-        || (said && seen.shows(SCRIPT_NOTICES) && seen.shown <= NOTICE / 2 && seen.links <= 5)
+        || (said && seen.shows(SCRIPT_NOTICES) && seen.shown <= NOTICE && seen.links <= 5)
         || (empty && (said || stated))
 }

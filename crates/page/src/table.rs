@@ -4,7 +4,7 @@
 //! the column, outermost first. Many tables mark no header cells, or only those of one direction,
 //! so the habits of authors count as well: a row without a header cell is headed by its first
 //! cell with words (and by those after it, as long as they span rows), a table without any header
-//! cell by its first row where no cell of it holds a digit, and a row of one header cell heads
+//! cell by its first row where that holds words over values, and a row of one header cell heads
 //! the rows below it as a group.
 
 use std::collections::HashMap;
@@ -48,18 +48,23 @@ struct Grid {
     group: Option<String>,
     /// The row before was a row of headers.
     in_head: bool,
+    /// A table that only arranges the page: its cells do not head one another.
+    layout: bool,
 }
 
 /// Places the cells of the `ordinal`-th table of a document.
 pub(crate) fn place(table: NodeRef<'_>, ordinal: u32, cells: &mut HashMap<NodeId, Cell>) {
     let rows = rows(table);
-    let unmarked = rows.len() > 1 && !rows.iter().any(|row| row.has_header);
+    let unmarked = !rows.iter().any(|row| row.has_header);
+    let layout = unmarked && (rows.len() == 1 || rows.iter().any(holds_table));
+    let headed = unmarked && !layout && first_heads(&rows);
     let mut grid = Grid {
+        layout,
         in_head: true,
         ..Grid::default()
     };
     for (index, row) in rows.iter().enumerate() {
-        let heads = row.all_headers || (unmarked && index == 0 && could_head(row));
+        let heads = row.all_headers || (headed && index == 0);
         if row.all_headers && row.cells.len() == 1 && index > 0 {
             grid.group = row.cells.first().and_then(|(node, _)| label(*node));
         }
@@ -97,7 +102,7 @@ impl Grid {
     ) {
         let is_group = heads && row.cells.len() == 1 && index > 0;
         let (mut column, mut row_label) = (0, self.group.clone().filter(|_| !heads));
-        let mut seeks_head = !row.has_header;
+        let mut seeks_head = !row.has_header && !self.layout;
         for (node, element) in &row.cells {
             while let Some(above) = self.columns.get(column).filter(|c| c.free_from > index) {
                 row_label = joined(row_label, above.row_label.as_deref());
@@ -127,7 +132,10 @@ impl Grid {
 
             let text = label(*node);
             let header = element.name.local == local_name!("th");
-            let by_habit = seeks_head && text.as_deref().is_some_and(has_words);
+            let by_habit = seeks_head
+                && text
+                    .as_deref()
+                    .is_some_and(|t| has_words(t) && (column == 0 || !is_value(t)));
             seeks_head = seeks_head && by_habit && tall > 1;
             let heads_row = text.as_deref().filter(|_| !heads && (header || by_habit));
             let column_scope =
@@ -201,10 +209,45 @@ fn row(row: NodeRef<'_>) -> Row<'_> {
     }
 }
 
-/// Whether the first row of a table without header cells heads its columns.
-fn could_head(row: &Row<'_>) -> bool {
-    let mut texts = row.cells.iter().map(|(node, _)| label(*node));
-    row.cells.len() > 1 && texts.all(|text| text.is_some_and(|t| !t.chars().any(char::is_numeric)))
+/// Whether the first row of a table without header cells heads its columns: it holds words, not
+/// values; and where there are but two columns (mostly a label and a value a row), every other row
+/// ends in a value.
+fn first_heads(rows: &[Row<'_>]) -> bool {
+    let Some((first, rest)) = rows.split_first() else {
+        return false;
+    };
+    let wordy = |(cell, _): &(NodeRef<'_>, _)| {
+        label(*cell).is_some_and(|text| !text.is_empty() && !is_value(&text))
+    };
+    let ends_in_value = |row: &Row<'_>| {
+        let last = row.cells.last().and_then(|(cell, _)| label(*cell));
+        last.is_some_and(|text| is_value(&text))
+    };
+    !rest.is_empty()
+        && first.cells.len() > 1
+        && first.cells.iter().all(wordy)
+        && (first.cells.len() > 2 || rest.iter().all(ends_in_value))
+}
+
+/// A price, time, count: its first letter or digit is a digit.
+fn is_value(text: &str) -> bool {
+    text.chars()
+        .find(|c| c.is_alphanumeric())
+        .is_some_and(char::is_numeric)
+}
+
+/// Whether a cell of the row holds a table of its own, near its start.
+fn holds_table(row: &Row<'_>) -> bool {
+    row.cells.iter().any(|(cell, _)| {
+        let is_table = |node: &NodeRef<'_>| {
+            node.value()
+                .as_element()
+                .is_some_and(|e| e.name.local == local_name!("table"))
+        };
+        cell.descendants()
+            .take(LABEL_NODES)
+            .any(|node| is_table(&node))
+    })
 }
 
 fn has_words(text: &str) -> bool {

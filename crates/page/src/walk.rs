@@ -60,7 +60,8 @@ struct Open<'a> {
     shown: bool,
     /// The link it is, by index.
     link: Option<usize>,
-    /// The headings to return to at its end: those of a menu do not head what follows it.
+    /// The headings to return to at its end: those of a menu do not head what follows it, nor
+    /// is a menu or a footer headed by what happens to stand before it.
     outer_headings: Option<Vec<Heading>>,
 }
 
@@ -149,6 +150,9 @@ impl<'a> Walk<'a> {
             Some(Region::Nav | Region::Aside | Region::Footer | Region::Dialog)
         ) {
             open.outer_headings = Some(self.headings.clone());
+            if matches!(region, Some(Region::Nav | Region::Footer)) {
+                self.headings.clear();
+            }
         }
         if open.block {
             self.flush();

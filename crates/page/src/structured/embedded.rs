@@ -17,7 +17,9 @@ const LONGEST: usize = 8192;
 /// The most nodes looked at for the text of one value.
 const VALUE_NODES: usize = 2000;
 /// The most elements visited for one page's items, `itemref`s included.
-const VISITS: usize = 1_000_000;
+const VISITS: usize = 4_000_000;
+/// The most items read, `itemref`s included: references could multiply them without end.
+const ITEMS: usize = 20_000;
 /// The deepest nesting of items.
 const DEEPEST: usize = 32;
 
@@ -70,6 +72,7 @@ struct Reader<'a> {
     syntax: &'a Syntax,
     ids: HashMap<&'a str, NodeRef<'a>>,
     visits: usize,
+    items: usize,
     top: Vec<Value>,
     open: Vec<Item>,
 }
@@ -89,6 +92,7 @@ fn read(dom: &Dom, syntax: &Syntax) -> Vec<Value> {
         syntax,
         ids: HashMap::new(),
         visits: 0,
+        items: 0,
         top: Vec::new(),
         open: Vec::new(),
     };
@@ -158,7 +162,11 @@ impl<'a> Reader<'a> {
                     .collect()
             })
             .unwrap_or_default();
-        if named(element, self.syntax.scope).is_some() && self.open.len() < DEEPEST {
+        if named(element, self.syntax.scope).is_some()
+            && self.open.len() < DEEPEST
+            && self.items < ITEMS
+        {
+            self.items += 1;
             self.open_item(node, element, names);
         } else if let (Some(item), false) = (self.open.last_mut(), names.is_empty()) {
             let value = value(node, element);

@@ -22,7 +22,11 @@ pub(crate) fn read(dom: &Dom, json_ld: &[String], notes: &mut Vec<String>) -> St
             items.push(json!({ "syntax": syntax, "value": value }));
         }
     };
-    for (index, script) in json_ld.iter().enumerate() {
+    let filled = json_ld
+        .iter()
+        .enumerate()
+        .filter(|(_, script)| !script.trim().is_empty());
+    for (index, script) in filled {
         match json_ld::read(script) {
             Ok((value, repaired)) => {
                 keep("json-ld", value);
