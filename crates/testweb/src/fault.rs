@@ -6,7 +6,7 @@
 
 use crate::message::{Framing, Message, Step, chunk};
 use bytes::Bytes;
-use std::io::Write as _;
+use flate2::{Compress, Compression, Crc, FlushCompress};
 use std::time::Duration;
 
 /// A way in which an answer goes wrong.
@@ -149,7 +149,7 @@ impl Fault {
             ("/header-flood", F::HeaderFlood { lines: 5_000 }),
             ("/long-header", F::LongHeader { bytes: 200_000 }),
             ("/endless-head", F::EndlessHead),
-            ("/slow-head", F::SlowHead { every: ms(20) }),
+            ("/slow-head", F::SlowHead { every: ms(5) }),
             ("/early-hints", F::EarlyHints),
             (
                 "/continue-flood",
@@ -187,10 +187,10 @@ impl Fault {
                 "/drip",
                 F::Drip {
                     piece: 1,
-                    every: ms(20),
+                    every: ms(5),
                 },
             ),
-            ("/gzip-bomb", F::GzipBomb { bytes: 200_000_000 }),
+            ("/gzip-bomb", F::GzipBomb { bytes: 50_000_000 }),
             ("/gzip-cut", F::GzipCut),
             ("/gzip-bad-checksum", F::GzipBadChecksum),
             ("/gzip-label", F::GzipLabel),
@@ -212,6 +212,46 @@ impl Fault {
                 | Fault::InterimForever
                 | Fault::EndlessBody
         )
+    }
+
+    /// Whether no readable status line is sent.
+    #[must_use]
+    pub fn headless(&self) -> bool {
+        matches!(
+            self,
+            Fault::CloseUnanswered
+                | Fault::ResetUnanswered
+                | Fault::Silence
+                | Fault::ResetInHead
+                | Fault::Http09
+                | Fault::Garbage
+                | Fault::BadStatusLine
+                | Fault::InterimForever
+                | Fault::Upgrade
+        )
+    }
+
+    /// Whether the answer cannot be read as a whole; the others are odd, and a client may do
+    /// either.
+    #[must_use]
+    pub fn spoils(&self) -> bool {
+        self.headless()
+            || self.endless()
+            || matches!(
+                self,
+                Fault::ResetAfterHead
+                    | Fault::ResetInBody
+                    | Fault::NegativeLength
+                    | Fault::TwoLengths
+                    | Fault::ShortBody { .. }
+                    | Fault::ChunkedCut
+                    | Fault::BadChunkSize
+                    | Fault::HugeChunkSize
+                    | Fault::GzipCut
+                    | Fault::GzipBadChecksum
+                    | Fault::GzipLabel
+                    | Fault::UnknownCoding
+            )
     }
 
     /// The steps in which this answer leaves.
@@ -327,7 +367,7 @@ impl Fault {
                 vec![send(interim.repeat(*answers)), send(whole)]
             }
             Fault::InterimForever => vec![Step::Forever {
-                bytes: "HTTP/1.1 102 Processing\r\n\r\n".into(),
+                bytes: "HTTP/1.1 102 Processing\r\n\r\n".repeat(40).into(),
                 every: Duration::from_millis(5),
             }],
             Fault::Upgrade => vec![
@@ -381,7 +421,7 @@ impl Fault {
     /// Faults of the content coding.
     fn coded(&self, m: &Message) -> Vec<Step> {
         let (token, body) = match self {
-            Fault::GzipBomb { bytes } => ("gzip", gzip_zeros(*bytes)),
+            Fault::GzipBomb { bytes } => ("gzip", gzip_blanks(*bytes)),
             Fault::GzipCut => {
                 let whole = gzip(&m.body);
                 let kept = whole.len() / 2;
@@ -453,20 +493,30 @@ fn gzip(body: &[u8]) -> Vec<u8> {
         .to_vec()
 }
 
-/// A gzip stream of this many blanks, made in constant memory.
-fn gzip_zeros(bytes: usize) -> Vec<u8> {
+/// A gzip stream (RFC 1952) of this many blanks: one compressed block, again and again, since a
+/// full flush makes it stand alone.
+fn gzip_blanks(bytes: usize) -> Vec<u8> {
     let block = [b' '; 65_536];
-    let mut w = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::best());
-    let mut left = bytes;
-    while left > 0 {
-        let n = left.min(block.len());
-        // Writing to memory cannot fail.
-        if w.write_all(block.get(..n).unwrap_or_default()).is_err() {
-            break;
-        }
-        left -= n;
+    let deflated = |part: &[u8], flush| {
+        let mut out = Vec::with_capacity(part.len() + 64);
+        // There is room for it, so that one call does all; a test reads the stream back.
+        let _ = Compress::new(Compression::best(), false).compress_vec(part, &mut out, flush);
+        out
+    };
+    let (whole, mut crc, mut block_crc) = (bytes / block.len(), Crc::new(), Crc::new());
+    block_crc.update(&block);
+    let mut out = vec![0x1f, 0x8b, 8, 0, 0, 0, 0, 0, 0, 255];
+    let again = deflated(&block, FlushCompress::Full);
+    for _ in 0..whole {
+        out.extend_from_slice(&again);
+        crc.combine(&block_crc);
     }
-    w.finish().unwrap_or_default()
+    let rest = block.get(..bytes % block.len()).unwrap_or_default();
+    out.extend_from_slice(&deflated(rest, FlushCompress::Finish));
+    crc.update(rest);
+    out.extend_from_slice(&crc.sum().to_le_bytes());
+    out.extend_from_slice(&crc.amount().to_le_bytes());
+    out
 }
 
 fn zlib_of_a() -> Vec<u8> {

@@ -24,6 +24,10 @@
 //! ```
 
 pub mod answer;
+pub mod bulk;
+pub mod check;
+pub mod content;
+pub mod demo;
 pub mod fault;
 pub mod log;
 pub mod message;
@@ -34,6 +38,7 @@ pub mod serve;
 pub mod site;
 
 pub use answer::{Answer, Encoding, Validator};
+pub use bulk::Bulk;
 pub use fault::Fault;
 pub use message::Framing;
 pub use serve::{Options, Running, TestWeb};

@@ -109,7 +109,7 @@ pub struct Exchange {
     pub finished: Stamp,
     /// How it ended.
     pub end: End,
-    /// The status meant; 0 where no head was sent by intent.
+    /// The status sent; 0 where a fault leaves no readable status line.
     pub status: u16,
     /// Bytes written, head included.
     pub bytes: u64,
@@ -117,10 +117,14 @@ pub struct Exchange {
     pub etag: Option<String>,
     /// `Last-Modified` sent.
     pub last_modified: Option<String>,
+    /// `Retry-After` sent.
+    pub retry_after: Option<String>,
     /// `Location` sent.
     pub location: Option<String>,
     /// A digest (hex) of the body's version before coding; absent on 304.
     pub body: Option<String>,
+    /// Whether a client could read the whole answer: no fault spoiled it.
+    pub whole: bool,
     /// Whether a right conditional request would have been answered 304.
     pub validates: bool,
     /// The fault played, if any.

@@ -58,7 +58,7 @@ pub(crate) struct Message {
     /// The body in its content coding.
     pub(crate) body: Bytes,
     pub(crate) framing: Framing,
-    /// Whether the connection closes after the answer.
+    /// Whether the client asked to close: the server does so after the last step.
     pub(crate) close: bool,
     /// Whether this answers HEAD.
     pub(crate) head_only: bool,
@@ -127,7 +127,7 @@ impl Message {
     /// The steps of a sound answer.
     pub(crate) fn steps(&self) -> Vec<Step> {
         let mut steps = vec![Step::Send(self.bytes())];
-        if self.close || self.framing == Framing::Close {
+        if self.framing == Framing::Close {
             steps.push(Step::Close);
         }
         steps

@@ -1,6 +1,7 @@
 //! One connection: reads heads, plays steps, and stamps the moments between.
 
 use crate::answer::{Answer, Validator, digest, http_date};
+use crate::fault::Fault;
 use crate::log::{End, Event, Exchange, HEAD_KEPT_MAX, Log, ROBOTS_KEPT_MAX, Stamp, Stopwatch};
 use crate::message::{Message, Step};
 use crate::request::{HEAD_BYTES_MAX, Request, head_end};
@@ -152,6 +153,9 @@ impl Player {
             }
             end = self.play(step, &mut record).await;
         }
+        if end == End::Complete && message.close {
+            end = self.play(&Step::Close, &mut record).await;
+        }
         record.finish(end);
         end == End::Complete && self.stream.is_some()
     }
@@ -202,12 +206,18 @@ impl Player {
             last_write: None,
             finished: head.asked,
             end: End::Shutdown,
-            status: message.status,
+            status: if fault.as_ref().is_some_and(Fault::headless) {
+                0
+            } else {
+                message.status
+            },
             bytes: 0,
             etag: message.header("etag"),
             last_modified: message.header("last-modified"),
+            retry_after: message.header("retry-after"),
             location: message.header("location"),
             body: (message.status != 304).then(|| format!("{:016x}", digest(body))),
+            whole: !fault.as_ref().is_some_and(Fault::spoils),
             validates,
             fault: fault.as_ref().map(|fault| format!("{fault:?}")),
             robots,
@@ -235,10 +245,12 @@ impl Player {
                 Err(gone())
             }
             Step::Close => {
+                record.ends();
                 self.close().await;
                 return End::Closed;
             }
             Step::Reset => {
+                record.ends();
                 self.reset();
                 return End::Reset;
             }
@@ -338,6 +350,15 @@ impl Record<'_> {
             exchange.bytes += bytes as u64;
             exchange.answered.get_or_insert(before);
             exchange.last_write = Some(before);
+        }
+    }
+
+    /// The connection is about to be closed: where nothing was written, this is the end.
+    fn ends(&mut self) {
+        if let Some(exchange) = &mut self.exchange {
+            exchange
+                .last_write
+                .get_or_insert(self.log.stopwatch.stamp());
         }
     }
 
