@@ -19,8 +19,8 @@ pub(super) struct Retarget {
 
 /// The links that lead elsewhere.
 ///
-/// `explained` tells of a text whether lines with it came, went or moved: its links came, went
-/// and moved with it and are no news of their own.
+/// `explained` tells of a link's text whether lines with it, or of it, came, went or moved: its
+/// links came, went and moved with them and are no news of their own.
 pub(super) fn retargeted(
     before: &Page,
     after: &Page,
@@ -54,6 +54,7 @@ pub(super) fn retargeted(
     drop_retold(&mut found, before, after);
     for change in &mut found {
         change.noise = change.noise.or_else(|| home_twin(change, before, after));
+        change.noise = change.noise.or_else(|| advertised(change, before, after));
     }
     found.sort_by_key(|change| (change.after.or(change.before), change.before));
     found
@@ -144,18 +145,57 @@ fn drop_retold(found: &mut Vec<Retarget>, before: &Page, after: &Page) {
             *(if change.before.is_some() { gone } else { come }) += 1;
         }
     }
+    for sides in balance.values_mut() {
+        *sides = [*sides.iter().min().unwrap_or(&0); 2];
+    }
     found.retain(|change| {
         let twin = folded(change).and_then(|target| balance.get_mut(&target));
-        let Some([gone, come]) = twin.filter(|_| one_sided(change)) else { return true };
-        let (own, other) = if change.before.is_some() { (gone, come) } else { (come, gone) };
-        // Each link takes one counterpart; the counterpart, met later, finds the same balance.
-        let paired = *other > 0 && *own > 0;
-        if paired && change.after.is_some() {
-            *own -= 1;
-            *other -= 1;
-        }
-        !paired
+        let Some([gone, come]) = twin.filter(|_| one_sided(change)) else {
+            return true;
+        };
+        let left = if change.before.is_some() { gone } else { come };
+        let told = *left > 0;
+        *left = left.saturating_sub(1);
+        !told
     });
+}
+
+/// Domains of advertising networks, whose links carry the advertisement of the day.
+const AD_NETWORKS: &[&str] = &[
+    "doubleclick.net",
+    "googleadservices.com",
+    "googlesyndication.com",
+    "amazon-adsystem.com",
+    "criteo.com",
+    "taboola.com",
+    "outbrain.com",
+    "adnxs.com",
+    "a8.net",
+    "valuecommerce.com",
+    "accesstrade.net",
+    "linksynergy.com",
+    "microad.jp",
+    "i-mobile.co.jp",
+    "impact-ad.jp",
+];
+
+/// A link into an advertising network, on every side that it has.
+fn advertised(change: &Retarget, before: &Page, after: &Page) -> Option<NoiseKind> {
+    let sold = |link: &Link| {
+        let rest = link.href.split_once("//").map_or("", |(_, rest)| rest);
+        let host = rest.split(['/', '?', '#', ':']).next().unwrap_or("");
+        AD_NETWORKS.iter().any(|domain| {
+            host.strip_suffix(domain)
+                .is_some_and(|sub| sub.is_empty() || sub.ends_with('.'))
+        })
+    };
+    let old = change.before.and_then(|b| before.links.get(b));
+    let new = change.after.and_then(|a| after.links.get(a));
+    [old, new]
+        .into_iter()
+        .flatten()
+        .all(sold)
+        .then_some(NoiseKind::Ad)
 }
 
 /// A picture that leads home under another name of home.

@@ -363,9 +363,12 @@ impl Touched {
         }
     }
 
-    /// Some of the lines has the text in it.
+    /// Some of the lines has the text in it, or is a part of it.
     fn has(&self, text: &str) -> bool {
         let text = fold::squeezed(text);
-        self.lines.iter().any(|line| line.contains(&text))
+        let part = |line: &String| line.chars().count() > 1 && text.contains(line.as_str());
+        self.lines
+            .iter()
+            .any(|line| line.contains(&text) || part(line))
     }
 }

@@ -55,6 +55,9 @@ pub(super) struct Side<'p> {
 #[derive(Debug, Clone, Copy)]
 struct Spot {
     kind: BlockKind,
+    /// In the footer of the page.
+    footer: bool,
+    /// In the footer, or near a copyright line at the end of a page without one.
     foot: bool,
     /// In a table or a definition list.
     tabled: bool,
@@ -87,17 +90,18 @@ impl<'p> Side<'p> {
 
     fn spot(&self, at: usize) -> Option<Spot> {
         let line = self.lines.get(at)?;
-        let foot = line.at.region == Region::Footer || at >= self.foot;
+        let footer = line.at.region == Region::Footer;
         let headings = &line.at.headings;
         let titled = matches!(headings.as_slice(), [one] if self.titles.contains(one.as_str()));
         let listed = matches!(line.at.kind, BlockKind::Term | BlockKind::Definition);
         Some(Spot {
             kind: line.at.kind,
-            foot,
+            footer,
+            foot: footer || at >= self.foot,
             tabled: line.at.cell.is_some() || listed,
             labelled: line.labels() != [None, None] || listed,
-            headed: !foot && !headings.is_empty(),
-            sectioned: !foot && !headings.is_empty() && !titled,
+            headed: !headings.is_empty(),
+            sectioned: !headings.is_empty() && !titled,
         })
     }
 }
@@ -191,13 +195,14 @@ fn masked(kind: NoiseKind, text: &str, spot: Spot) -> Option<String> {
         return None;
     }
     let loose = !spot.tabled && !spot.sectioned;
+    let imprint = !spot.tabled && (loose || spot.foot) && text.len() < NOTE;
     match kind {
         NoiseKind::Year if !spot.labelled => mask::year(text),
-        NoiseKind::Version if loose && text.len() < NOTE => mask::version(text),
-        NoiseKind::BuildId if loose && text.len() < NOTE => mask::build(text),
-        NoiseKind::Counter if loose => mask::counter(text, spot.foot),
+        NoiseKind::Version if imprint => mask::version(text),
+        NoiseKind::BuildId if imprint => mask::build(text),
+        NoiseKind::Counter if loose => mask::counter(text, spot.footer),
         NoiseKind::Clock if loose => mask::clock(text),
-        NoiseKind::Token if !spot.tabled => mask::token(text, spot.headed),
+        NoiseKind::Token if !spot.tabled => mask::token(text, spot.headed && !spot.foot),
         _ => None,
     }
 }
@@ -236,12 +241,6 @@ fn passes_fact(side: &Side<'_>, at: Option<usize>, passed: (usize, usize)) -> bo
     let region = line.at.region;
     let way = side.lines.get(passed.0..passed.1).unwrap_or(&[]);
     let beside = [at.checked_sub(1), Some(at + 1)].map(|i| side.line(i));
-    let parent = |line: &Line<'_>| {
-        line.at
-            .path
-            .rsplit_once('>')
-            .map(|(parent, _)| parent.len())
-    };
     let sibling = |other: &&Line<'_>| {
         other.at.region == region
             && parent(other) == parent(line)
@@ -254,6 +253,11 @@ fn passes_fact(side: &Side<'_>, at: Option<usize>, passed: (usize, usize)) -> bo
             .flatten()
             .filter(sibling)
             .any(|other| fact::states(other.text))
+}
+
+/// The path of the element around the line's own.
+fn parent<'l>(line: &'l Line<'_>) -> Option<&'l str> {
+    line.at.path.rsplit_once('>').map(|(parent, _)| parent)
 }
 
 /// Labels of advertisements, folded and lower case, as whole lines.
@@ -287,22 +291,50 @@ const AD_LABELS: &[&str] = &[
     "廣告",
 ];
 
-/// The line stands right under a label "advertisement", outside the main text and tables, and
-/// states no fact under a heading.
+/// Words of an id or class that mark an advertisement.
+const AD_MARKS: &[&str] = &[
+    "ad",
+    "ads",
+    "advert",
+    "adverts",
+    "advertisement",
+    "advertising",
+    "adsense",
+    "adsbygoogle",
+    "adslot",
+    "adunit",
+    "adbox",
+    "adbanner",
+    "sponsored",
+    "koukoku",
+];
+
+/// The line stands in an element marked as an advertisement or, outside the main text, right
+/// under a label that says so; and it is no fact under a heading, nor in a table.
 fn in_ad(side: &Side<'_>, at: usize) -> bool {
     const REACH: usize = 4;
     let (Some(line), Some(spot)) = (side.line(Some(at)), side.spot(at)) else {
         return false;
     };
-    if spot.tabled || line.at.region == Region::Main || spot.headed && fact::states(line.text) {
+    if spot.tabled || spot.headed && fact::states(line.text) {
         return false;
     }
+    let steps = line
+        .at
+        .path
+        .split('>')
+        .filter_map(|step| step.split_once(['.', '#']));
+    let mut marks = steps.flat_map(|(_, mark)| mark.split(['-', '_', '.', '#']));
+    if marks.any(|mark| AD_MARKS.contains(&mark.to_ascii_lowercase().as_str())) {
+        return true;
+    }
     let above = side.lines.get(at.saturating_sub(REACH)..=at).unwrap_or(&[]);
-    above
-        .iter()
-        .rev()
-        .take_while(|l| l.at.region == line.at.region && l.at.headings == line.at.headings)
-        .any(|l| AD_LABELS.contains(&fold::wide(l.text).to_lowercase().trim()))
+    line.at.region != Region::Main
+        && above
+            .iter()
+            .rev()
+            .take_while(|l| l.at.region == line.at.region && l.at.headings == line.at.headings)
+            .any(|l| AD_LABELS.contains(&fold::wide(l.text).to_lowercase().trim()))
 }
 
 /// Words of consent banners, lower case.
@@ -419,8 +451,18 @@ fn mark_overlays(old: &Side<'_>, new: &Side<'_>, edits: &[Edit], kinds: &mut [Op
         let along = |edit: &&Edit| edit.step == first.step && dialog(edit) == dialog(first);
         let len = edits.iter().skip(from).take_while(along).count().max(1);
         let group: Vec<&Line<'_>> = edits.iter().skip(from).take(len).filter_map(line).collect();
-        let whole = matches!(first.step, Step::Added | Step::Removed | Step::Replaced);
-        if whole && is_banner(&group, dialog(first)) {
+        let was: Vec<&Line<'_>> = edits
+            .iter()
+            .skip(from)
+            .take(len)
+            .filter_map(|edit| old.line(edit.before))
+            .collect();
+        let banner = match first.step {
+            Step::Added | Step::Removed => is_banner(&group, dialog(first)),
+            Step::Replaced => is_banner(&group, dialog(first)) && is_banner(&was, dialog(first)),
+            _ => false,
+        };
+        if banner {
             for kind in kinds.iter_mut().skip(from).take(len) {
                 *kind = kind.or(Some(NoiseKind::Overlay));
             }
@@ -437,7 +479,7 @@ fn is_banner(group: &[&Line<'_>], dialog: bool) -> bool {
         .iter()
         .map(|line| Cow::Owned(fold::wide(line.text).to_lowercase()))
         .collect();
-    let has = |text: &str, words: &[&str]| words.iter().any(|word| text.contains(word));
+    let has = |text: &str, words: &[&str]| words.iter().any(|word| names(text, word));
     let asks = |text: &str| has(text, CONSENT);
     let short = |text: &str| text.chars().count() <= BUTTON;
     let acts = |text: &str| short(text) && has(text, CONSENT_ACTIONS);
@@ -452,4 +494,19 @@ fn is_banner(group: &[&Line<'_>], dialog: bool) -> bool {
             let part = asks(text) || acts(text) || refers(text) || dialog && !fact::states(text);
             part && !fact::is_price(text)
         })
+}
+
+/// Whether the text has the word: as a beginning of one of its own, or, in scripts without spaces
+/// and for phrases, anywhere.
+fn names(text: &str, word: &str) -> bool {
+    if !word.is_ascii() || word.contains(' ') {
+        return text.contains(word);
+    }
+    text.split(|c: char| !c.is_alphanumeric()).any(|own| {
+        if word.len() < 3 {
+            own == word
+        } else {
+            own.starts_with(word)
+        }
+    })
 }

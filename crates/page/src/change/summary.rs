@@ -126,7 +126,7 @@ fn weight(hunk: &Hunk) -> (u8, u8) {
 fn describe(hunk: &Hunk, short: usize, lang: Lang) -> String {
     let place = place(&hunk.place, short, lang);
     let (before, after) = (hunk.before.as_ref(), hunk.after.as_ref());
-    let said = match (hunk.kind, before, after) {
+    let news = match (hunk.kind, before, after) {
         (HunkKind::Moved, _, after) => {
             let text = clip(&after.map_or_else(String::new, |words| whole(words)), short);
             let from = hunk
@@ -140,22 +140,23 @@ fn describe(hunk: &Hunk, short: usize, lang: Lang) -> String {
                 (None, Lang::En) => format!("“{text}” moved"),
             }
         }
-        (_, Some(before), Some(after)) => {
-            format!("{} → {}", value(before, short), value(after, short))
-        }
-        (_, None, Some(after)) => quoted(after, short, lang, "追加", "added"),
-        (_, Some(before), None) => quoted(before, short, lang, "削除", "removed"),
+        (_, Some(before), Some(after)) => match (value(before, short), value(after, short)) {
+            (was, is) if was.is_empty() => said(is, lang, "追加", "added"),
+            (was, is) if is.is_empty() => said(was, lang, "削除", "removed"),
+            (was, is) => format!("{was} → {is}"),
+        },
+        (_, None, Some(after)) => said(clip(&whole(after), short), lang, "追加", "added"),
+        (_, Some(before), None) => said(clip(&whole(before), short), lang, "削除", "removed"),
         (_, None, None) => String::new(),
     };
     if place.is_empty() {
-        said
+        news
     } else {
-        format!("{place}: {said}")
+        format!("{place}: {news}")
     }
 }
 
-fn quoted(words: &[Word], short: usize, lang: Lang, ja: &str, en: &str) -> String {
-    let text = clip(&whole(words), short);
+fn said(text: String, lang: Lang, ja: &str, en: &str) -> String {
     match lang {
         Lang::Ja => format!("「{text}」を{ja}"),
         Lang::En => format!("{en} “{text}”"),
@@ -199,36 +200,50 @@ fn value(words: &[Word], short: usize) -> String {
     clip(&spans(words, short), short)
 }
 
-/// The changed words, each widened to the value that it is part of, joined by `…`.
+/// The changed words, each widened to the value that it is part of, joined by `…` where more than
+/// a few characters between them stayed.
 fn spans(words: &[Word], max: usize) -> String {
+    const GAP: usize = 5;
     let mut out = String::new();
     for (i, word) in words.iter().enumerate().filter(|(_, word)| word.changed) {
-        if !out.is_empty() {
-            out.push('…');
-        }
-        if let Some(left) = i.checked_sub(1).and_then(|i| words.get(i)) {
-            let from = left.text.rfind(|c| !of_value(c)).map_or(0, |at| {
-                at + left
-                    .text
-                    .get(at..)
-                    .and_then(|s| s.chars().next())
-                    .map_or(0, char::len_utf8)
-            });
-            out.push_str(left.text.get(from..).unwrap_or("").trim_start());
+        let left = i
+            .checked_sub(1)
+            .and_then(|i| words.get(i))
+            .map_or("", |word| &word.text);
+        let right = words.get(i + 1).map_or("", |word| &word.text);
+        if !out.is_empty() && left.chars().count() <= GAP {
+            // The tail of the last value may hold the beginning of this gap already.
+            let told = head_of_value(left).len();
+            out.push_str(left.get(told..).unwrap_or(""));
+        } else {
+            if !out.is_empty() {
+                out.push('…');
+            }
+            out.push_str(tail_of_value(left));
         }
         out.push_str(&word.text);
-        if let Some(right) = words.get(i + 1) {
-            let to = right
-                .text
-                .find(|c| !of_value(c))
-                .unwrap_or(right.text.len());
-            out.push_str(right.text.get(..to).unwrap_or("").trim_end());
-        }
+        out.push_str(head_of_value(right));
         if out.chars().count() > max {
             break;
         }
     }
-    out
+    out.trim().to_owned()
+}
+
+fn tail_of_value(text: &str) -> &str {
+    text.rfind(|c| !of_value(c)).map_or(text, |at| {
+        let len = text
+            .get(at..)
+            .and_then(|s| s.chars().next())
+            .map_or(0, char::len_utf8);
+        text.get(at + len..).unwrap_or("")
+    })
+}
+
+fn head_of_value(text: &str) -> &str {
+    text.find(|c| !of_value(c))
+        .and_then(|at| text.get(..at))
+        .unwrap_or(text)
 }
 
 /// Characters that a value is written with: figures, units, separators of dates and times.
