@@ -146,7 +146,10 @@ fn own_cases() {
     for file in fs::read_dir(folder).unwrap() {
         let path = file.unwrap().path();
         for case in cases(&path) {
-            let asked = case.expected.iter().filter(|(key, _)| *key != "why");
+            let asked = case
+                .expected
+                .iter()
+                .filter(|(key, _)| key.as_str() != "why");
             let before = count;
             count += asked.clone().count();
             assert!(count > before, "{}: nothing is asked", case.id);
@@ -222,18 +225,19 @@ fn pages_in_the_corpus_are_no_robots_files() {
         return;
     };
     let index = fs::read_to_string(folder.join("index.tsv")).unwrap();
-    let mut failures = Vec::new();
-    for row in index.lines().skip(1) {
-        let fields: Vec<&str> = row.split('\t').collect();
-        let tagged = fields[6].split(',').any(|tag| tag == "html");
-        let body = fs::read(folder.join(fields[0])).unwrap();
-        let markup = Rules::parse(&body).content() == reigi_robots::Content::Markup;
-        if markup != tagged {
-            failures.push(format!(
-                "{}: markup is {markup}, tagged {tagged}",
-                fields[0]
-            ));
-        }
-    }
-    assert_none(failures);
+    let rows: Vec<Vec<&str>> = index
+        .lines()
+        .skip(1)
+        .map(|row| row.split('\t').collect())
+        .collect();
+    let pages: Vec<_> = rows
+        .iter()
+        .filter(|row| row[6].split(',').any(|t| t == "html"))
+        .collect();
+    assert!(!pages.is_empty());
+    let unseen = pages.iter().filter(|row| {
+        let body = fs::read(folder.join(row[0])).unwrap();
+        Rules::parse(&body).content() != reigi_robots::Content::Markup
+    });
+    assert_none(unseen.map(|row| row[0].to_owned()).collect());
 }
