@@ -16,7 +16,7 @@ fn generated() -> String {
         page += &format!("<li><a class=\"menu\" href=\"/page/{n}\">案内 {n}</a></li>");
     }
     page += "</ul></nav><main><h1>ご利用案内</h1>";
-    for n in 0..40 {
+    for n in 0..75 {
         page += &format!(
             "<section class=\"block\"><h2>{n}号展示室</h2><p>この部屋では、<b>湖</b>の漁と暮らしを\
              道具と写真で紹介しています。開館時間は午前9時から午後5時までです。</p>\

@@ -80,9 +80,7 @@ pub(crate) fn parse(text: &str) -> Option<Dom> {
 /// Hands tokens on to the tree builder as long as they keep the tree within bounds.
 struct Bounded {
     builder: TreeBuilder<NodeId, HtmlTreeSink>,
-    /// Names of the open elements, about as the tree builder sees them: which elements a tag
-    /// closes by implication is followed for the common ones.
-    open: RefCell<Vec<LocalName>>,
+    open: RefCell<OpenElements>,
     roots: Cell<usize>,
     flattened: Cell<bool>,
     overfull: Cell<bool>,
@@ -101,9 +99,7 @@ impl TokenSink for Bounded {
             return TokenSinkResult::Continue;
         }
         let result = self.builder.process_token(token, line);
-        if self.builder.sink.0.borrow().tree.values().len() > NODES {
-            self.overfull.set(true);
-        }
+        self.check();
         result
     }
 
@@ -118,6 +114,21 @@ impl TokenSink for Bounded {
 }
 
 impl Bounded {
+    /// Gives up on a tree that outgrows its bounds. The depth that was let in is an estimate;
+    /// here the tree itself is asked, now and then.
+    fn check(&self) {
+        let tree = &self.builder.sink.0.borrow().tree;
+        let nodes = tree.values().len();
+        let depth = || {
+            tree.nodes()
+                .next_back()
+                .map_or(0, |node| node.ancestors().count())
+        };
+        if nodes > NODES || (nodes.is_multiple_of(256) && depth() > 4 * DEEPEST) {
+            self.overfull.set(true);
+        }
+    }
+
     fn admits(&self, tag: &Tag) -> bool {
         let mut open = self.open.borrow_mut();
         match tag.kind {
@@ -126,77 +137,143 @@ impl Bounded {
                     self.roots.set(self.roots.get() + 1);
                     return self.roots.get() <= ROOTS;
                 }
-                close_implied(&mut open, &tag.name);
+                open.close_implied(&tag.name);
                 if tag.self_closing || is_void(&tag.name) {
                     return true;
                 }
-                open.push(tag.name.clone());
-                let fits = open.len() <= DEEPEST || is_raw(&tag.name);
+                let fits = open.push(tag.name.clone());
                 self.flattened.set(self.flattened.get() || !fits);
                 fits
             }
-            EndTag => {
-                let nearest = open
-                    .iter()
-                    .rev()
-                    .take(DEEPEST)
-                    .position(|name| *name == tag.name);
-                let Some(above) = nearest else { return true };
-                let at = open.len() - 1 - above;
-                open.truncate(at);
-                at < DEEPEST || is_raw(&tag.name)
-            }
+            EndTag => open.close(&tag.name),
         }
     }
 }
 
-/// Closes what the start tag `name` ends without an end tag.
-fn close_implied(open: &mut Vec<LocalName>, name: &LocalName) {
-    let (ends, within): (&[LocalName], &[LocalName]) = match *name {
-        local_name!("li") => (
-            &[local_name!("li")],
-            &[local_name!("ul"), local_name!("ol"), local_name!("menu")],
-        ),
-        local_name!("dt") | local_name!("dd") => (
-            &[local_name!("dt"), local_name!("dd")],
-            &[local_name!("dl")],
-        ),
-        local_name!("td") | local_name!("th") => (
-            &[local_name!("td"), local_name!("th")],
-            &[local_name!("table"), local_name!("tr")],
-        ),
-        local_name!("tr") => (&[local_name!("tr")], &[local_name!("table")]),
-        local_name!("tbody") | local_name!("thead") | local_name!("tfoot") => (
-            &[
-                local_name!("tbody"),
-                local_name!("thead"),
-                local_name!("tfoot"),
-            ],
-            &[local_name!("table")],
-        ),
-        local_name!("option") => (&[local_name!("option")], &[local_name!("select")]),
-        local_name!("a") => (
-            &[local_name!("a")],
-            &[local_name!("td"), local_name!("table")],
-        ),
-        local_name!("p") => (
-            &[local_name!("p")],
-            &[local_name!("button"), local_name!("td")],
-        ),
-        _ => return,
-    };
-    let known = |name: &&LocalName| ends.contains(*name) || within.contains(*name);
-    let nearest = open
-        .iter()
-        .rev()
-        .take(DEEPEST)
-        .position(|name| known(&name));
-    if let Some(above) = nearest {
-        let at = open.len() - 1 - above;
-        if open.get(at).is_some_and(|name| ends.contains(name)) {
-            open.truncate(at);
+/// The open elements, about as the tree builder sees them.
+#[derive(Default)]
+struct OpenElements {
+    /// Names, and whether the tree builder has been told of them.
+    elements: Vec<(LocalName, bool)>,
+    /// How many it has been told of.
+    told: usize,
+}
+
+impl OpenElements {
+    /// Opens an element; `false` where it would be too deep. The tokenizer must hear of elements
+    /// whose content is not markup at any depth; these do not nest, so there is room for a few.
+    fn push(&mut self, name: LocalName) -> bool {
+        let deepest = if is_raw(&name) { DEEPEST + 8 } else { DEEPEST };
+        let fits = self.told < deepest;
+        self.told += usize::from(fits);
+        self.elements.push((name, fits));
+        fits
+    }
+
+    /// Closes the nearest element of that name; `false` where the tree builder does not know it.
+    fn close(&mut self, name: &LocalName) -> bool {
+        let Some(at) = self.reach(std::slice::from_ref(name), |_| true) else {
+            return true;
+        };
+        let told = self.elements.get(at).is_some_and(|(_, told)| *told);
+        self.truncate(at);
+        told
+    }
+
+    /// The nearest of these elements, no further down than `passes` allows.
+    fn reach(&self, names: &[LocalName], passes: fn(&LocalName) -> bool) -> Option<usize> {
+        for (at, (name, _)) in self.elements.iter().enumerate().rev().take(DEEPEST) {
+            if names.contains(name) {
+                return Some(at);
+            }
+            if !passes(name) {
+                return None;
+            }
+        }
+        None
+    }
+
+    fn truncate(&mut self, length: usize) {
+        let closed = self.elements.drain(length..);
+        self.told -= closed.filter(|(_, told)| *told).count();
+    }
+
+    /// Closes what the start tag `name` ends without an end tag.
+    fn close_implied(&mut self, name: &LocalName) {
+        let in_table = |name: &LocalName| {
+            !matches!(
+                *name,
+                local_name!("table") | local_name!("svg") | local_name!("math")
+            )
+        };
+        let in_item = |name: &LocalName| {
+            is_phrase(name)
+                || matches!(
+                    *name,
+                    local_name!("div") | local_name!("p") | local_name!("address")
+                )
+        };
+        let ended = match *name {
+            local_name!("li") => self.reach(&[local_name!("li")], in_item),
+            local_name!("dt") | local_name!("dd") => {
+                self.reach(&[local_name!("dt"), local_name!("dd")], in_item)
+            }
+            local_name!("td") | local_name!("th") => {
+                self.reach(&[local_name!("td"), local_name!("th")], in_table)
+            }
+            local_name!("tr") => self.reach(&[local_name!("tr")], in_table),
+            local_name!("tbody") | local_name!("thead") | local_name!("tfoot") => self.reach(
+                &[
+                    local_name!("tbody"),
+                    local_name!("thead"),
+                    local_name!("tfoot"),
+                ],
+                in_table,
+            ),
+            local_name!("option") => self.reach(&[local_name!("option")], |_| false),
+            local_name!("a") => self.reach(&[local_name!("a")], is_phrase),
+            _ => None,
+        };
+        if let Some(at) = ended {
+            self.truncate(at);
+        } else if !is_phrase(name)
+            && let Some(at) = self.reach(&[local_name!("p")], is_phrase)
+        {
+            self.truncate(at);
         }
     }
+}
+
+/// Elements within a line, which do not end a paragraph.
+fn is_phrase(name: &LocalName) -> bool {
+    matches!(
+        *name,
+        local_name!("a")
+            | local_name!("abbr")
+            | local_name!("b")
+            | local_name!("big")
+            | local_name!("button")
+            | local_name!("cite")
+            | local_name!("code")
+            | local_name!("em")
+            | local_name!("font")
+            | local_name!("i")
+            | local_name!("label")
+            | local_name!("mark")
+            | local_name!("nobr")
+            | local_name!("q")
+            | local_name!("ruby")
+            | local_name!("s")
+            | local_name!("small")
+            | local_name!("span")
+            | local_name!("strike")
+            | local_name!("strong")
+            | local_name!("sub")
+            | local_name!("sup")
+            | local_name!("time")
+            | local_name!("tt")
+            | local_name!("u")
+    )
 }
 
 /// Elements that never have content.

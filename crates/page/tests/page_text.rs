@@ -107,7 +107,8 @@ fn the_charset_is_what_the_web_would_say() {
         .encode_utf16()
         .flat_map(u16::to_le_bytes)
         .collect();
-    let cases: [(Vec<u8>, Option<&str>, &str, CharsetFrom, &str); 12] = [
+    type Case<'a> = (Vec<u8>, Option<&'a str>, &'a str, CharsetFrom, &'a str);
+    let cases: [Case<'_>; 12] = [
         (
             "<html><body><p>Español</p><p>日本語</p>".into(),
             None,
@@ -402,4 +403,42 @@ fn feeds_and_plain_text_are_text() {
         (page.kind, page.text().as_str()),
         (Kind::Text, "一行目\n二行目 <p>")
     );
+}
+
+#[test]
+fn hostile_markup_is_bounded() {
+    let nested = |tag: &str, count: usize| tag.repeat(count) + "text";
+    let attributes: String = (0..400_000).map(|n| format!("<body b{n}=1>")).collect();
+    let fonts: String = (0..20_000).map(|n| format!("<font color={n}>")).collect();
+    let cases = [
+        nested("<div>", 100_000),
+        nested("<div>", 100_000) + &"</div>".repeat(100_000) + "<p>after",
+        nested("<b><p>", 50_000),
+        nested("<table><tr><td>", 30_000),
+        nested("<p><div>", 50_000),
+        nested("<a><div>", 50_000),
+        nested("<li><section>", 50_000),
+        nested("<option><div>", 50_000),
+        "<table><tr><td>".to_owned() + &nested("<svg><td>", 50_000),
+        nested("<svg><script>", 50_000),
+        "<svg>".to_owned() + &nested("<script><g>", 50_000),
+        nested("<div itemscope itemprop=a itemref=x id=x>", 20_000),
+        fonts + &"<p>x".repeat(20_000),
+        attributes + "text",
+        "<table><tr>".to_owned()
+            + &"<td rowspan=65534 colspan=1000>a".repeat(500)
+            + &"<tr><td>text".repeat(5_000),
+        "<script type=application/ld+json>".to_owned() + &"[".repeat(500_000) + "</script>text",
+    ];
+    for source in cases {
+        let start = std::time::Instant::now();
+        let read = Page::read(source.as_bytes(), Some("text/html"));
+        let took = start.elapsed();
+        assert!(took.as_secs() < 20, "{took:?} for {}…", &source[..30]);
+        eprintln!("{took:?} for {}…", &source[..30]);
+        assert!(!matches!(read, Read::Other(other) if other.why != Why::TooComplex));
+    }
+    let page = html(&(nested("<div>", 2000) + &"</div>".repeat(2000) + "<p>after"));
+    assert_eq!(page.text(), "text\nafter", "flattened, not lost");
+    assert_eq!(page.notes, ["nested deeper than 512 elements: flattened"]);
 }
