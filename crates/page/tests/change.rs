@@ -141,6 +141,36 @@ const LINES: &[&str] = &[
     "Accept all",
 ];
 
+/// A value and what it became.
+const VALUES: &[(&str, &str)] = &[
+    ("1,000円", "1,200円"),
+    ("$5", "$6"),
+    ("2026年12月5日", "2026年12月6日"),
+    ("2025", "2026"),
+    ("9:00", "10:00"),
+    ("12:34:56", "12:34:57"),
+    ("3時間前", "5時間前"),
+    ("閲覧数 12", "閲覧数 13"),
+    ("定員 20 名", "定員 30 名"),
+    ("Version 1.2.3", "Version 1.2.4"),
+    ("12 views", "13 views"),
+    ("9f8a7b6c5d4e3f2a", "00ab19cd28ef37aa"),
+    ("Cookies: accept 3", "Cookies: accept 4"),
+];
+
+/// Places where a value is under guard.
+const PLACES: &[&str] = &[
+    "<h2>案内</h2><p>VALUE</p>",
+    "<h2>案内</h2><ul><li>VALUE</li></ul>",
+    "<h2>案内</h2><div class=ad><p>VALUE</p></div>",
+    "<h2>案内</h2><div role=dialog><p>VALUE</p></div>",
+    "<table><tr><th>案内</th><td>VALUE</td></tr></table>",
+    "<table><tr><td>VALUE</td></tr></table>",
+    "<dl><dt>案内</dt><dd>VALUE</dd></dl>",
+    "<main><h2>案内</h2><p>VALUE</p></main>",
+    "<aside><h2>案内</h2><p>VALUE</p></aside>",
+];
+
 fn body() -> impl Strategy<Value = Vec<&'static str>> {
     let line = (0..LINES.len()).prop_map(|i| LINES[i]);
     prop::collection::vec(line, 0..14)
@@ -193,6 +223,21 @@ proptest! {
         let difference = between(&format!("{head}{}", html(&lines)), &format!("{head}{}", html(&more)));
         prop_assert_eq!(difference.verdict, Verdict::Changed);
         prop_assert!(difference.summary.ja.contains("円") && difference.summary.ja.contains("料金"));
+    }
+
+    /// Whatever stands around it: labels of advertisements, consent texts, copyright lines.
+    #[test]
+    fn a_value_under_a_section_or_in_a_table_is_never_noise(
+        above in body(), below in body(), value in 0..VALUES.len(), place in 0..PLACES.len(),
+        gone in any::<bool>(),
+    ) {
+        let (was, is) = VALUES[value];
+        let put = |value: &str| PLACES[place].replace("VALUE", value);
+        let around = |inner: &str| format!("<h1>館</h1>{}{inner}{}", html(&above), html(&below));
+        let after = if gone { String::new() } else { around(&put(is)) };
+        let after = if gone { around("<h2>案内</h2>") } else { after };
+        let difference = between(&around(&put(was)), &after);
+        prop_assert_eq!(difference.verdict, Verdict::Changed, "{:?}", difference);
     }
 
     #[test]

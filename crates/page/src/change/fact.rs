@@ -240,6 +240,12 @@ pub(super) fn is_price(text: &str) -> bool {
         && MONEY.iter().any(|unit| text.contains(unit))
 }
 
+/// Has a figure, in whatever script.
+pub(super) fn has_figure(text: &str) -> bool {
+    let text = fold::wide(text);
+    text.chars().any(char::is_numeric) || has_kanji_figure(&text)
+}
+
 /// Words of letters and digits.
 fn words(text: &str) -> impl Iterator<Item = &str> {
     text.split(|c: char| !c.is_alphanumeric())

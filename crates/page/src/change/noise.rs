@@ -57,7 +57,7 @@ struct Spot {
     kind: BlockKind,
     /// In the footer of the page.
     footer: bool,
-    /// In the footer, or near a copyright line at the end of a page without one.
+    /// In the footer, or after the copyright line at the end of a page without one.
     foot: bool,
     /// In a table or a definition list.
     tabled: bool,
@@ -106,19 +106,21 @@ impl<'p> Side<'p> {
     }
 }
 
-/// Pages without a `footer` element still end in one: from a little before the last copyright
-/// line, if that is near the end.
+/// Pages without a `footer` element still end in one: from the last copyright line, if that is
+/// near the end and no heading follows it.
 fn foot(lines: &[Line<'_>]) -> usize {
-    const ABOVE: usize = 3;
-    let last = lines.iter().rposition(|line| {
+    const LAST: usize = 12;
+    let mark = lines.iter().rposition(|line| {
         mask::is_copyright(line.text)
             && line.text.chars().count() < 200
             && !matches!(line.at.region, Region::Main | Region::Header)
     });
-    match last {
-        Some(at) if at + 12 >= lines.len() && at * 4 >= lines.len() * 3 => at.saturating_sub(ABOVE),
-        _ => lines.len(),
-    }
+    let ends = |at: &usize| {
+        let rest = lines.get(*at..).unwrap_or(&[]);
+        let body = |line: &Line<'_>| matches!(line.at.kind, BlockKind::Heading(_));
+        rest.len() <= LAST && !rest.iter().any(body)
+    };
+    mark.filter(ends).unwrap_or(lines.len())
 }
 
 /// The kind of noise of each step, in the same order; `None` is a change.
@@ -487,7 +489,22 @@ fn is_banner(group: &[&Line<'_>], dialog: bool) -> bool {
     let body = group
         .iter()
         .any(|line| line.at.region == Region::Main || line.at.cell.is_some());
+    // A figure under a heading is under guard, unless the heading came with the banner.
+    let own = |heading: &String| {
+        let is_heading = |l: &&&Line<'_>| matches!(l.at.kind, BlockKind::Heading(_));
+        group
+            .iter()
+            .filter(is_heading)
+            .any(|line| line.text == heading.as_str())
+    };
+    let guarded = |line: &&&Line<'_>| line.at.headings.last().is_some_and(|h| !own(h));
+    let listed = |line: &Line<'_>| matches!(line.at.kind, BlockKind::Term | BlockKind::Definition);
     !body
+        && !group.iter().any(|line| listed(line))
+        && !group
+            .iter()
+            .filter(guarded)
+            .any(|line| fact::has_figure(line.text))
         && folded.iter().any(|text| asks(text))
         && folded.iter().any(|text| acts(text))
         && folded.iter().all(|text| {
