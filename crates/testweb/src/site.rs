@@ -122,6 +122,23 @@ impl Page {
         self
     }
 
+    /// From one moment until another, the page is that, whatever it would say; then as before.
+    /// What changed meanwhile is seen afterwards.
+    #[must_use]
+    pub fn between(self, from: Timestamp, until: Timestamp, source: impl Into<Source>) -> Page {
+        let after = self.at(until).map(|(_, source)| source.clone());
+        let mut page = self;
+        page.versions
+            .retain(|(start, _)| *start < from || *start >= until);
+        page = page.then(from, source);
+        match after {
+            Some(after) if page.versions.iter().all(|(start, _)| *start != until) => {
+                page.then(until, after)
+            }
+            _ => page,
+        }
+    }
+
     /// The version at a moment and since when it stands.
     fn at(&self, now: Timestamp) -> Option<&(Timestamp, Source)> {
         self.versions.iter().rev().find(|(from, _)| *from <= now)
@@ -270,6 +287,21 @@ mod tests {
         let three = |page: &Page| (0..3).flat_map(|_| body(page, now)).collect::<Vec<_>>();
         assert_eq!(three(&rotating), b"aba");
         assert_eq!(three(&sequence), b"abb");
+    }
+
+    #[test]
+    fn an_interlude_ends_in_the_version_that_is_due_then() {
+        let page = Page::new(Answer::text("old"))
+            .then(day(2026, 4, 2), Answer::text("new"))
+            .between(day(2026, 4, 1), day(2026, 4, 3), Answer::text("away"));
+        let bodies = [31, 1, 2, 3].map(|date| match date {
+            31 => body(&page, day(2026, 3, 31)),
+            _ => body(&page, day(2026, 4, date)),
+        });
+        assert_eq!(
+            bodies,
+            ["old", "away", "away", "new"].map(|text| text.as_bytes().to_vec())
+        );
     }
 
     #[test]
