@@ -65,10 +65,20 @@ impl<'a> Iterator for Lines<'a> {
     #[inline]
     fn next(&mut self) -> Option<&'a [u8]> {
         let rest = self.rest?;
-        let Some(end) = rest.iter().position(|&b| b == b'\n' || b == b'\r') else {
-            self.rest = None;
-            return Some(rest);
-        };
+        let mut end = 0;
+        loop {
+            match find_below(rest, end, b'\r' + 1) {
+                Some((at, b'\n' | b'\r')) => {
+                    end = at;
+                    break;
+                }
+                Some((at, _)) => end = at + 1,
+                None => {
+                    self.rest = None;
+                    return Some(rest);
+                }
+            }
+        }
         let (line, ending) = rest.split_at_checked(end)?;
         self.rest = match ending {
             [b'\r', b'\n', after @ ..] | [_, after @ ..] => Some(after),
@@ -78,14 +88,43 @@ impl<'a> Iterator for Lines<'a> {
     }
 }
 
+/// The first octet below `limit` (at most 128) from `start` on, eight octets a step.
+#[inline]
+fn find_below(bytes: &[u8], start: usize, limit: u8) -> Option<(usize, u8)> {
+    const ONES: u64 = u64::MAX / 255;
+    let mut at = start;
+    while let Some(chunk) = bytes.get(at..).and_then(<[u8]>::first_chunk::<8>) {
+        let word = u64::from_le_bytes(*chunk);
+        // Sets the top bit of each octet below the limit; the lowest one set is exact.
+        let below = word.wrapping_sub(ONES * u64::from(limit)) & !word & (ONES << 7);
+        if below != 0 {
+            at += below.trailing_zeros() as usize / 8;
+            return bytes.get(at).map(|&octet| (at, octet));
+        }
+        at += 8;
+    }
+    let tail = bytes.get(at..)?;
+    let found = tail.iter().position(|&octet| octet < limit)?;
+    tail.get(found).map(|&octet| (at + found, octet))
+}
+
+/// The text before `#`.
+#[inline]
+fn without_comment(line: &[u8]) -> &[u8] {
+    let mut at = 0;
+    while let Some((found, octet)) = find_below(line, at, b'#' + 1) {
+        if octet == b'#' {
+            return line.get(..found).unwrap_or_default();
+        }
+        at = found + 1;
+    }
+    line
+}
+
 /// Reads one line; `None` for a blank line, a comment, or text that is no record.
 #[inline]
 pub(crate) fn read(line: &[u8]) -> Option<Line<'_>> {
-    let cut = line
-        .iter()
-        .position(|&b| b == b'#')
-        .and_then(|at| line.get(..at));
-    let text = cut.unwrap_or(line).trim_ascii();
+    let text = without_comment(line).trim_ascii();
     let colon = text.iter().position(|&b| b == b':');
     let (name, value, colon) = match colon.and_then(|at| text.split_at_checked(at)) {
         Some((name, value)) => (name, value.get(1..)?, true),
@@ -118,7 +157,28 @@ fn split_at_space(text: &[u8]) -> Option<(&[u8], &[u8])> {
 }
 
 /// The record that a name stands for; `None` for an empty name.
+#[inline]
 fn field(name: &[u8]) -> Option<(Field, Option<Oddity>)> {
+    // The names of nearly all lines, compared as one word. No octet but a letter becomes a small
+    // letter by its case bit.
+    let start = name
+        .first_chunk::<8>()
+        .map(|c| u64::from_le_bytes(*c) | 0x2020_2020_2020_2020);
+    match (start, name.get(8..)) {
+        (Some(word), Some([])) if word == u64::from_le_bytes(*b"disallow") => {
+            return Some((Field::Disallow, None));
+        }
+        (Some(word), Some([b'n' | b'N', b't' | b'T']))
+            if word == u64::from_le_bytes(*b"user-age") =>
+        {
+            return Some((Field::UserAgent, None));
+        }
+        _ => {}
+    }
+    Some(other_field(name, name.first()?.to_ascii_lowercase()))
+}
+
+fn other_field(name: &[u8], first: u8) -> (Field, Option<Oddity>) {
     let begins = |known: &str| {
         let start = name.get(..known.len()).unwrap_or_default();
         start.eq_ignore_ascii_case(known.as_bytes())
@@ -134,7 +194,7 @@ fn field(name: &[u8]) -> Option<(Field, Option<Oddity>)> {
             .any(|m| begins(m))
             .then_some((field, Some(Oddity::Misspelt)))
     };
-    let known = match name.first()?.to_ascii_lowercase() {
+    let known = match first {
         b'd' => by(Field::Disallow, "disallow", DISALLOW_TYPOS),
         b'a' => by(Field::Allow, "allow", &[]),
         b'u' => by(Field::UserAgent, "user-agent", &["useragent", "user agent"]),
@@ -147,7 +207,7 @@ fn field(name: &[u8]) -> Option<(Field, Option<Oddity>)> {
         b'h' if is("host") => Some((Field::Host, None)),
         _ => None,
     };
-    Some(known.unwrap_or((Field::Other, None)))
+    known.unwrap_or((Field::Other, None))
 }
 
 const DISALLOW_TYPOS: &[&str] = &["dissallow", "dissalow", "disalow", "diasllow", "disallaw"];

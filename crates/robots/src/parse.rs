@@ -29,6 +29,7 @@ pub(crate) fn parse(body: &[u8], limit: usize) -> Rules {
         parser.note(Oddity::Markup, 1);
     }
     let (text, cut) = cut_at(text, limit.min(CEILING));
+    parser.reserve(text.len());
     let has_nul = text.contains(&0);
     for line in Lines::of(text) {
         parser.number = parser.number.saturating_add(1);
@@ -82,6 +83,13 @@ struct Parser {
 }
 
 impl Parser {
+    /// Room for what a body of this length mostly holds, so that few tables grow step by step.
+    fn reserve(&mut self, len: usize) {
+        self.patterns.reserve((len / 2).min(16 * 1024));
+        self.rules.words.reserve((len / 4).min(4 * 1024));
+        self.rules.rules.reserve((len / 32).min(512));
+    }
+
     fn note(&mut self, oddity: Oddity, line: u32) {
         note::push(&mut self.rules.notes, oddity, line);
     }
@@ -288,7 +296,10 @@ impl Rules {
     /// Appends text as UTF-8, with U+FFFD for what is not.
     fn keep_words(&mut self, text: &[u8]) -> Span {
         let start = size(self.words.len());
-        self.words.push_str(&String::from_utf8_lossy(text));
+        match std::str::from_utf8(text) {
+            Ok(text) => self.words.push_str(text),
+            Err(_) => self.words.push_str(&String::from_utf8_lossy(text)),
+        }
         Span {
             start,
             end: size(self.words.len()),

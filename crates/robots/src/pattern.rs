@@ -7,6 +7,7 @@
 //! "any octets" and "end of the path" (section 2.2.3).
 
 use std::borrow::Cow;
+use std::cell::OnceCell;
 
 /// A compiled pattern; its text lives in the arena of the rules that own it.
 #[derive(Clone, Copy, Debug)]
@@ -53,9 +54,41 @@ fn unreserved(octet: u8) -> bool {
     octet.is_ascii_alphanumeric() || matches!(octet, b'-' | b'.' | b'_' | b'~')
 }
 
-/// An octet that may not stand as it is, or needs a second look.
-fn needs_care(octet: u8) -> bool {
-    !(0x21..=0x7E).contains(&octet) || matches!(octet, b'%' | b'$')
+/// What a canonical text makes of each octet.
+#[derive(Clone, Copy, PartialEq)]
+enum Kind {
+    /// Stands as it is.
+    Plain,
+    /// The wildcard of a pattern; a path encodes it.
+    Star,
+    /// Is encoded, or needs a second look.
+    Care,
+    /// Ends a path.
+    Hash,
+}
+
+#[expect(
+    clippy::indexing_slicing,
+    reason = "evaluated by the compiler, and bounded by the loop"
+)]
+const KINDS: [Kind; 256] = {
+    let mut kinds = [Kind::Care; 256];
+    let mut octet = 0x21;
+    while octet <= 0x7E {
+        kinds[octet] = match octet as u8 {
+            b'%' | b'$' => Kind::Care,
+            b'*' => Kind::Star,
+            b'#' => Kind::Hash,
+            _ => Kind::Plain,
+        };
+        octet += 1;
+    }
+    kinds
+};
+
+#[inline]
+fn kind(octet: u8) -> Kind {
+    KINDS.get(usize::from(octet)).copied().unwrap_or(Kind::Care)
 }
 
 /// Pushes the first octet or triplet of `rest` canonically; returns (octets eaten, octets counted).
@@ -87,6 +120,30 @@ fn push_canonical(out: &mut Vec<u8>, rest: &[u8]) -> (usize, u32) {
     (1, 3)
 }
 
+/// Pushes the rest of a pattern from its first odd octet on; returns the octets counted.
+fn push_rest(arena: &mut Vec<u8>, rest: &[u8]) -> u32 {
+    let mut rest = rest;
+    let mut octets = 0;
+    loop {
+        let run = rest
+            .iter()
+            .position(|&b| kind(b) == Kind::Care)
+            .unwrap_or(rest.len());
+        let (plain, odd) = rest.split_at_checked(run).unwrap_or_default();
+        arena.extend_from_slice(plain);
+        let (eaten, counted) = match odd.first() {
+            None => return octets + size(run),
+            Some(b'$') => {
+                push_encoded(arena, b'$');
+                (1, 1)
+            }
+            Some(_) => push_canonical(arena, odd),
+        };
+        octets += size(run) + counted;
+        rest = odd.get(eaten..).unwrap_or_default();
+    }
+}
+
 impl Pattern {
     /// Compiles a rule value, appending its canonical text to `arena`.
     pub(crate) fn compile(value: &[u8], arena: &mut Vec<u8>) -> Pattern {
@@ -95,37 +152,30 @@ impl Pattern {
             Some((b'$', body)) => (body, true),
             _ => (value, false),
         };
-        let mut octets = u32::from(anchored);
-        let mut rest = body;
-        while let Some(at) = rest.iter().position(|&b| needs_care(b)) {
-            let (plain, odd) = rest.split_at_checked(at).unwrap_or((rest, &[]));
-            arena.extend_from_slice(plain);
-            octets += size(plain.len());
-            let (eaten, counted) = match odd.first() {
-                Some(b'$') => {
-                    push_encoded(arena, b'$');
-                    (1, 1)
-                }
-                _ => push_canonical(arena, odd),
-            };
-            octets += counted;
-            rest = odd.get(eaten..).unwrap_or_default();
-        }
-        arena.extend_from_slice(rest);
-        octets += size(rest.len());
-        let text = arena.get(start..).unwrap_or_default();
-        let pattern = Pattern::of_canonical(start, text, anchored, octets);
+        let odd = body.iter().position(|&b| kind(b) != Kind::Plain);
+        let (plain, rest) = body
+            .split_at_checked(odd.unwrap_or(body.len()))
+            .unwrap_or_default();
+        arena.extend_from_slice(plain);
+        let octets = size(plain.len()) + push_rest(arena, rest) + u32::from(anchored);
+        let len = arena.len() - start;
         if anchored {
             arena.push(b'$');
         }
-        pattern
+        let text = arena.get(start..start + len).unwrap_or_default();
+        Pattern::of_canonical(start, text, anchored, octets, odd.is_some())
     }
 
-    /// Measures canonical `text` (without its `$`) that begins at `start` of the arena.
-    fn of_canonical(start: usize, text: &[u8], anchored: bool, octets: u32) -> Pattern {
+    /// Measures canonical `text` (without its `$`) that begins at `start` of the arena; only an
+    /// `odd` one can hold a star.
+    fn of_canonical(start: usize, text: &[u8], anchored: bool, octets: u32, odd: bool) -> Pattern {
         let stars = text.iter().rev().take_while(|&&b| b == b'*').count();
         let core = text.get(..text.len() - stars).unwrap_or_default();
-        let star = core.iter().position(|&b| b == b'*');
+        let star = if odd {
+            core.iter().position(|&b| b == b'*')
+        } else {
+            None
+        };
         let head = star.and_then(|at| core.get(..at)).unwrap_or(core);
         let need = if star.is_some() {
             classes(core) & !class(b'*')
@@ -163,7 +213,7 @@ impl Pattern {
             return false;
         }
         if self.wild {
-            return self.need & !path.classes == 0 && self.matches_wild(arena, &path.text);
+            return self.need & !path.classes() == 0 && self.matches_wild(arena, &path.text);
         }
         if self.anchored {
             return path.text.len() == self.core as usize
@@ -257,19 +307,26 @@ fn classes(text: &[u8]) -> u64 {
 pub(crate) struct Path<'a> {
     text: Cow<'a, str>,
     head: u64,
-    classes: u64,
+    /// Filled when the first wild pattern asks.
+    classes: OnceCell<u64>,
 }
 
 impl<'a> Path<'a> {
     /// Takes the path and query from an absolute URL, a network-path reference (`//host/a`) or a
     /// path; what is not encoded is encoded octet by octet, the fragment is dropped.
     pub(crate) fn of(url: &'a str) -> Path<'a> {
-        let text = canonical_path(path_and_query(url));
-        let (head, classes) = (first_octets(text.as_bytes()), classes(text.as_bytes()));
+        let text = match from_path(url) {
+            rest if rest.starts_with('/') => canonical_path(rest),
+            "" => Cow::Borrowed("/"),
+            rest => match canonical_path(rest) {
+                Cow::Borrowed("") => Cow::Borrowed("/"),
+                path => Cow::Owned(format!("/{path}")),
+            },
+        };
         Path {
+            head: first_octets(text.as_bytes()),
             text,
-            head,
-            classes,
+            classes: OnceCell::new(),
         }
     }
 
@@ -277,38 +334,56 @@ impl<'a> Path<'a> {
     pub(crate) fn is_robots_txt(&self) -> bool {
         self.text == "/robots.txt"
     }
+
+    fn classes(&self) -> u64 {
+        *self.classes.get_or_init(|| classes(self.text.as_bytes()))
+    }
 }
 
-/// The part of `url` from its path to before its fragment.
-fn path_and_query(url: &str) -> Cow<'_, str> {
-    let url = url.split('#').next().unwrap_or_default();
-    let scheme = url
-        .find("://")
-        .filter(|&at| !url.as_bytes().iter().take(at).any(begins_path));
-    let after = match (scheme, url.strip_prefix("//")) {
-        (Some(at), _) => url.get(at + 3..).unwrap_or_default(),
-        (None, Some(rest)) => rest,
-        (None, None) => url,
+/// `url` from where its path, query or fragment begins; empty where none does.
+fn from_path(url: &str) -> &str {
+    let begins = |text: &str| {
+        let at = text
+            .bytes()
+            .position(|b| matches!(b, b'/' | b'?' | b';' | b'#'));
+        at.unwrap_or(text.len())
     };
-    let path = after.find(['/', '?', ';']).and_then(|at| after.get(at..));
-    match path {
-        None => Cow::Borrowed("/"),
-        Some(path) if path.starts_with('/') => Cow::Borrowed(path),
-        Some(path) => Cow::Owned(format!("/{path}")),
-    }
+    let first = if url.starts_with("//") {
+        2
+    } else {
+        begins(url)
+    };
+    let (before, rest) = url.split_at_checked(first).unwrap_or_default();
+    let host = match (before, rest.strip_prefix("//")) {
+        ("//", _) => rest,
+        (scheme, Some(host)) if scheme.ends_with(':') => host,
+        _ => return rest,
+    };
+    host.get(begins(host)..).unwrap_or_default()
 }
 
-fn begins_path(octet: &u8) -> bool {
-    matches!(octet, b'/' | b'?' | b';')
+/// The canonical form of a path, up to its fragment.
+fn canonical_path(path: &str) -> Cow<'_, str> {
+    let bytes = path.as_bytes();
+    let mut at = 0;
+    while let Some(found) = bytes.iter().skip(at).position(|&b| kind(b) != Kind::Plain) {
+        at += found;
+        let odd = bytes.get(at..).unwrap_or_default();
+        match odd.first() {
+            Some(b'#') => return Cow::Borrowed(path.get(..at).unwrap_or_default()),
+            Some(b'%') if is_canonical_triplet(odd) => at += 3,
+            _ => return Cow::Owned(rewritten(bytes, at)),
+        }
+    }
+    Cow::Borrowed(path)
 }
 
-fn canonical_path(path: Cow<'_, str>) -> Cow<'_, str> {
-    if is_canonical(path.as_bytes()) {
-        return path;
-    }
+/// The canonical form of a path that is canonical up to `done`.
+fn rewritten(path: &[u8], done: usize) -> String {
+    let (start, mut rest) = path.split_at_checked(done).unwrap_or_default();
     let mut out = Vec::with_capacity(path.len() + 16);
-    let mut rest = path.as_bytes();
-    while let Some(&octet) = rest.first() {
+    out.extend_from_slice(start);
+    while let Some(&octet) = rest.first().filter(|&&b| b != b'#') {
         let eaten = if matches!(octet, b'*' | b'$') {
             push_encoded(&mut out, octet);
             1
@@ -317,20 +392,11 @@ fn canonical_path(path: Cow<'_, str>) -> Cow<'_, str> {
         };
         rest = rest.get(eaten..).unwrap_or_default();
     }
-    Cow::Owned(String::from_utf8(out).unwrap_or_default())
+    String::from_utf8(out).unwrap_or_default()
 }
 
-fn is_canonical(path: &[u8]) -> bool {
-    let mut rest = path;
-    while let Some(at) = rest.iter().position(|&b| b == b'*' || needs_care(b)) {
-        rest = rest.get(at..).unwrap_or_default();
-        let upper = |b: Option<&u8>| b.is_some_and(|b| matches!(b, b'0'..=b'9' | b'A'..=b'F'));
-        match triplet(rest) {
-            Some(decoded) if !unreserved(decoded) && upper(rest.get(1)) && upper(rest.get(2)) => {
-                rest = rest.get(3..).unwrap_or_default();
-            }
-            _ => return false,
-        }
-    }
-    true
+fn is_canonical_triplet(text: &[u8]) -> bool {
+    let upper = |b: Option<&u8>| b.is_some_and(|b| matches!(b, b'0'..=b'9' | b'A'..=b'F'));
+    let reserved = triplet(text).is_some_and(|decoded| !unreserved(decoded));
+    reserved && upper(text.get(1)) && upper(text.get(2))
 }

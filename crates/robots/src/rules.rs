@@ -286,9 +286,16 @@ impl Rules {
     }
 
     pub(crate) fn shrink(&mut self) {
-        self.patterns.shrink_to_fit();
-        self.words.shrink_to_fit();
-        self.rules.shrink_to_fit();
+        const SPARE: usize = 1_024;
+        if self.patterns.capacity() - self.patterns.len() > SPARE {
+            self.patterns.shrink_to_fit();
+        }
+        if self.words.capacity() - self.words.len() > SPARE {
+            self.words.shrink_to_fit();
+        }
+        if (self.rules.capacity() - self.rules.len()) * size_of::<Rule>() > SPARE {
+            self.rules.shrink_to_fit();
+        }
     }
 }
 

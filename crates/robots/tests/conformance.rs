@@ -1,6 +1,11 @@
 //! Cases in JSON lines: our own in `testdata/`, and a shared conformance suite and corpus where
 //! they are present (`REIGI_SHARED`, or the folder `shared` beside the checkout).
 
+#![expect(
+    clippy::unwrap_used,
+    reason = "a test stops at what it did not foresee"
+)]
+
 use std::fs;
 use std::path::{Path, PathBuf};
 
