@@ -1,5 +1,10 @@
 //! Each fault is served as its name says, seen by a client that reads bytes.
 
+#![expect(
+    clippy::unwrap_used,
+    reason = "functions that tests share are not seen as tests by the lint"
+)]
+
 mod wire;
 
 use reigi_testweb::log::End;

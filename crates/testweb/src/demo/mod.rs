@@ -96,6 +96,18 @@ pub const EVENTS: [Event; 28] = {
     use Meaning::{Change, Failure, Recovery, Refusal, Unconfirmed};
     [
         event(
+            (2026, 4, 1),
+            "fuji-price",
+            Failure,
+            "robots.txt answers 500 all year",
+        ),
+        event(
+            (2026, 4, 1),
+            "spa-courses",
+            Unconfirmed,
+            "needs a script all year",
+        ),
+        event(
             (2026, 5, 11),
             "kumo-price",
             Change,
@@ -215,18 +227,6 @@ pub const EVENTS: [Event; 28] = {
             "月4回 13,200円 → 13,750円",
         ),
         event((2026, 11, 1), "sakura-terms", Change, "中途解約の控除額"),
-        event(
-            (2026, 4, 1),
-            "fuji-price",
-            Failure,
-            "robots.txt answers 500 all year",
-        ),
-        event(
-            (2026, 4, 1),
-            "spa-courses",
-            Unconfirmed,
-            "needs a script all year",
-        ),
         event(
             (2026, 12, 1),
             "aozora-fee",
@@ -385,6 +385,7 @@ mod tests {
             assert!(ids.contains(event.target), "{}", event.target);
             assert!((start()..end()).contains(&event.at()), "{event:?}");
         }
+        assert!(EVENTS.is_sorted_by_key(Event::at));
     }
 
     #[test]

@@ -176,7 +176,6 @@ pub(super) const PAGES: &[Template] = &[
         charset: "Shift_JIS",
         validator: Validator::Date,
         encoding: Encoding::Identity,
-        ..BASE
     },
     Template {
         id: "kyobunka-courses",
@@ -202,7 +201,6 @@ pub(super) const PAGES: &[Template] = &[
         charset: "EUC-JP",
         validator: Validator::Flipping,
         encoding: Encoding::Identity,
-        ..BASE
     },
     Template {
         id: "northwind-pricing",
