@@ -37,3 +37,8 @@ pub use parse::RECORDS_KEPT;
 pub use record::{Preferences, Record};
 pub use rules::{Agent, Content, LIMIT_MIN, Rules, UnclearDelay};
 pub use verdict::{Group, Reading, RuleRef, Verdict};
+
+/// Runs the example of the README.
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+struct Readme;

@@ -379,11 +379,7 @@ impl<'r> Agent<'r> {
     /// a run. The longest one counts, and a crawler with a group of its own never takes that of
     /// `*`. Only plain decimal seconds are read; see [`Agent::unclear_delays`] for the rest.
     pub fn crawl_delay(&self) -> Option<Delay> {
-        let mine = self
-            .rules
-            .delays
-            .iter()
-            .filter(|d| self.hits.iter().any(|h| h.run == d.run));
+        let mine = self.rules.delays.iter().filter(|d| self.is_in_run(d.run));
         mine.filter_map(|d| d.delay).reduce(Delay::longer)
     }
 
@@ -412,11 +408,22 @@ impl<'r> Agent<'r> {
             })
     }
 
+    /// Lines are hit in file order, in which the numbers of groups and runs only rise.
+    fn is_in_group(&self, group: u32) -> bool {
+        self.hits
+            .binary_search_by_key(&group, |hit| hit.group)
+            .is_ok()
+    }
+
+    fn is_in_run(&self, run: u32) -> bool {
+        self.hits.binary_search_by_key(&run, |hit| hit.run).is_ok()
+    }
+
     fn my_delays(&self) -> impl Iterator<Item = &'r DelayLine> {
         self.rules
             .delays
             .iter()
-            .filter(|d| self.hits.iter().any(|h| h.group == d.group))
+            .filter(|d| self.is_in_group(d.group))
     }
 
     /// The slowest `Max-crawl-rate` in this crawler's groups.
@@ -454,9 +461,7 @@ impl<'r> Agent<'r> {
     }
 
     fn my_records(&self, field: Field) -> impl Iterator<Item = &'r RecordLine> {
-        let mine = |r: &RecordLine| {
-            r.group == NO_GROUP || self.hits.iter().any(|hit| hit.group == r.group)
-        };
+        let mine = |r: &RecordLine| r.group == NO_GROUP || self.is_in_group(r.group);
         self.rules
             .records
             .iter()
