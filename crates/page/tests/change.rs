@@ -25,15 +25,8 @@ fn outcome(difference: &Difference) -> String {
         Verdict::Changed => "changed".to_owned(),
         Verdict::Noise => {
             let kinds = difference.hunks.iter().filter_map(|hunk| hunk.noise);
-            let mut kinds: Vec<String> = kinds
-                .map(|kind| {
-                    serde_json::to_value(kind)
-                        .unwrap()
-                        .as_str()
-                        .unwrap()
-                        .to_owned()
-                })
-                .collect();
+            let name = |kind| serde_json::to_value(kind).ok()?.as_str().map(str::to_owned);
+            let mut kinds: Vec<String> = kinds.filter_map(name).collect();
             kinds.sort();
             kinds.dedup();
             kinds.join("+")
@@ -172,8 +165,7 @@ const PLACES: &[&str] = &[
 ];
 
 fn body() -> impl Strategy<Value = Vec<&'static str>> {
-    let line = (0..LINES.len()).prop_map(|i| LINES[i]);
-    prop::collection::vec(line, 0..14)
+    prop::collection::vec(prop::sample::select(LINES), 0..14)
 }
 
 fn html(lines: &[&str]) -> String {

@@ -32,9 +32,9 @@ fn visits(bodies: &[&str]) -> Vec<Verdict> {
     let mut learned = Learned::default();
     let pages: Vec<Page> = bodies.iter().map(|body| page(body)).collect();
     let mut verdicts = Vec::new();
-    for pair in pages.windows(2) {
-        learned.note(&pair[0]);
-        verdicts.push(compare(&pair[0], &pair[1], &learned).verdict);
+    for (before, after) in pages.iter().zip(pages.iter().skip(1)) {
+        learned.note(before);
+        verdicts.push(compare(before, after, &learned).verdict);
     }
     verdicts
 }

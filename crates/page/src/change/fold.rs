@@ -14,7 +14,7 @@ use unicode_normalization::UnicodeNormalization as _;
 
 /// Folds what no reader can see.
 pub(super) fn same(text: &str) -> Cow<'_, str> {
-    if text.is_ascii() && !text.bytes().any(|b| b.is_ascii_whitespace() && b != b' ') {
+    if text.chars().all(|c| is_plain(c) || c == '`') {
         return Cow::Borrowed(text);
     }
     Cow::Owned(text.nfc().filter_map(visible).collect())
@@ -22,8 +22,7 @@ pub(super) fn same(text: &str) -> Cow<'_, str> {
 
 /// Folds the forms of characters as well: the strongest sense of "the same text".
 pub(super) fn wide(text: &str) -> Cow<'_, str> {
-    let plain = |b: u8| b.is_ascii_graphic() && b != b'`' || b == b' ';
-    if text.bytes().all(plain) {
+    if text.chars().all(is_plain) {
         return Cow::Borrowed(text);
     }
     let mut folded = String::with_capacity(text.len());
@@ -74,6 +73,12 @@ pub(super) fn digest<'a>(parts: impl Iterator<Item = &'a str>) -> String {
             let _ = write!(hex, "{byte:02x}");
             hex
         })
+}
+
+/// Most of all text: characters that no folding touches, alone or beside each other.
+fn is_plain(c: char) -> bool {
+    matches!(c, ' '..='_' | 'a'..='~' | '、' | '。' | '「' | '」' | 'ぁ'..='ゖ' | 'ァ'..='ヺ' | 'ー'
+        | '\u{4e00}'..='\u{9fff}')
 }
 
 /// A character as it counts, or `None` if it is not seen.

@@ -102,8 +102,11 @@ impl Learned {
 
     /// Marks what the rules explain, and, where the page as a whole has been seen before, what
     /// states no fact.
-    pub(super) fn apply(&self, hunks: &mut [Hunk], after: &str) {
-        let returned = self.seen_before(after).is_some();
+    pub(super) fn apply(&self, hunks: &mut [Hunk], after: &Page) {
+        if self.rules.is_empty() && self.recent.is_empty() {
+            return;
+        }
+        let returned = self.seen_before(&text_digest(after)).is_some();
         for hunk in hunks
             .iter_mut()
             .filter(|hunk| hunk.noise.is_none() && may_be_noise(hunk))

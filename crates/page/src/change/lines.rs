@@ -121,9 +121,9 @@ impl Edit {
 /// The pair is put into one order before it is aligned, so that comparing backwards gives the
 /// same steps mirrored.
 pub(super) fn align(before: &[Line<'_>], after: &[Line<'_>]) -> Vec<Edit> {
-    let keys = |lines: &[Line<'_>]| lines.iter().map(|l| l.key.to_string()).collect::<Vec<_>>();
+    let keys = |lines| <[Line<'_>]>::iter(lines).map(|line| line.key.as_ref());
     let flip =
-        before.len() > after.len() || before.len() == after.len() && keys(before) > keys(after);
+        before.len() > after.len() || before.len() == after.len() && keys(before).gt(keys(after));
     if flip {
         let mut edits: Vec<Edit> = align_ordered(after, before)
             .into_iter()
@@ -164,11 +164,12 @@ fn align_ordered(before: &[Line<'_>], after: &[Line<'_>]) -> Vec<Edit> {
             ..edit(Step::Moved, Some(b), Some(a), a)
         }
     }));
+    let mut budget = LIKENESS_BUDGET;
     for (b, a) in runs {
         let rank = a.start;
         let b: Vec<usize> = b.filter(|&i| gone.get(i) == Some(&false)).collect();
         let a: Vec<usize> = a.filter(|&i| come.get(i) == Some(&false)).collect();
-        edits.extend(rewrite(before, after, &b, &a, rank));
+        edits.extend(rewrite(before, after, &b, &a, rank, &mut budget));
     }
     edits.sort_by_key(|edit| (edit.rank, edit.after, edit.before));
     edits
@@ -250,6 +251,7 @@ fn rewrite(
     b: &[usize],
     a: &[usize],
     rank: usize,
+    budget: &mut usize,
 ) -> Vec<Edit> {
     let old: Vec<&Line<'_>> = b.iter().filter_map(|&i| before.get(i)).collect();
     let new: Vec<&Line<'_>> = a.iter().filter_map(|&i| after.get(i)).collect();
@@ -257,7 +259,7 @@ fn rewrite(
     let pairs = if recut {
         in_order(old.len(), new.len())
     } else {
-        pair(&old, &new)
+        pair(&old, &new, budget)
     };
     pairs
         .into_iter()
@@ -303,15 +305,19 @@ fn in_order(old: usize, new: usize) -> Pairs {
 
 /// Cells of the table of likenesses beyond which lines are not matched by likeness.
 const LIKENESS_MAX: usize = 60_000;
+/// Such cells of a whole page.
+const LIKENESS_BUDGET: usize = 1_000_000;
 /// The likeness from which two lines count as versions of one line.
 const LIKE: f32 = 0.4;
 
 /// Matches the lines of a run: by likeness, in order, then gaps of equal length one to one.
-fn pair(old: &[&Line<'_>], new: &[&Line<'_>]) -> Pairs {
-    let matched = if old.len() * new.len() <= LIKENESS_MAX {
+fn pair(old: &[&Line<'_>], new: &[&Line<'_>], budget: &mut usize) -> Pairs {
+    let cells = old.len().saturating_mul(new.len());
+    let matched = if cells <= LIKENESS_MAX.min(*budget) {
+        *budget -= cells;
         by_likeness(old, new)
     } else {
-        vec![]
+        Vec::new()
     };
     let mut pairs = Pairs::new();
     let (mut i, mut j) = (0, 0);

@@ -16,8 +16,8 @@
 //! visible text and links are equal is unchanged, whatever its bytes.
 //!
 //! Pure: no clock, no I/O, no order of a hash map in any result. Time is bounded: alignment is
-//! linear-time in practice with the diff library's own heuristics, likeness within a run of lines
-//! is at most 60,000 pairs a run, words are split for at most 8 MiB of text.
+//! linear in practice by the diff library's own heuristics, likeness is asked for at most a million
+//! pairs of lines, words are split for at most 8 MiB of text; beyond, lines are whole.
 
 mod fact;
 mod fold;
@@ -26,10 +26,13 @@ mod lines;
 mod links;
 mod mask;
 mod noise;
+mod nonce;
+mod overlay;
 mod summary;
 mod target;
 mod words;
 
+use std::cell::Cell;
 use std::collections::HashSet;
 
 use serde::Serialize;
@@ -162,10 +165,11 @@ pub fn compare(before: &Page, after: &Page, learned: &Learned) -> Difference {
     let edits = lines::align(&old.lines, &new.lines);
     let mut words = Words::new();
     let noise = noise::of_edits(&old, &new, &edits);
+    let told = told(&old, &new, &edits);
     let mut hunks: Vec<Hunk> = edits
         .iter()
         .zip(noise)
-        .filter(|(edit, _)| !is_explained_relabelling(&old, &new, edit, &edits))
+        .filter(|(edit, _)| !is_renaming(&old, &new, edit, &told))
         .map(|(edit, noise)| text_hunk(&old, &new, edit, noise, &mut words))
         .collect();
     hunks.extend(title_hunk(before, after, &mut words));
@@ -176,7 +180,7 @@ pub fn compare(before: &Page, after: &Page, learned: &Learned) -> Difference {
             .map(|change| link_hunk(before, after, change)),
     );
     hunks.extend(image_hunks(before, after, &touched));
-    learned.apply(&mut hunks, &text_digest(after));
+    learned.apply(&mut hunks, after);
 
     let verdict = match hunks
         .iter()
@@ -200,27 +204,37 @@ pub fn text_digest(page: &Page) -> String {
     lines::digest(page)
 }
 
+/// The folded texts of the lines that a page's own hunks tell of, before and after.
+fn told(old: &Side<'_>, new: &Side<'_>, edits: &[Edit]) -> [HashSet<String>; 2] {
+    let news = |edit: &&Edit| matches!(edit.step, Step::Replaced | Step::Added | Step::Removed);
+    let texts = |side: &Side<'_>, at: fn(&Edit) -> Option<usize>| -> HashSet<String> {
+        let lines = edits
+            .iter()
+            .filter(news)
+            .filter_map(|edit| side.line(at(edit)));
+        lines
+            .map(|line| fold::wide(line.text).into_owned())
+            .collect()
+    };
+    [
+        texts(old, |edit| edit.before),
+        texts(new, |edit| edit.after),
+    ]
+}
+
 /// A cell whose label was renamed is told by the label's own hunk.
-fn is_explained_relabelling(old: &Side<'_>, new: &Side<'_>, edit: &Edit, edits: &[Edit]) -> bool {
+fn is_renaming(old: &Side<'_>, new: &Side<'_>, edit: &Edit, told: &[HashSet<String>; 2]) -> bool {
     let (Step::Relabelled, Some(b), Some(a)) =
         (edit.step, old.line(edit.before), new.line(edit.after))
     else {
         return false;
     };
-    let told = |label: &str, side: &Side<'_>, at: fn(&Edit) -> Option<usize>| {
-        edits.iter().any(|other| {
-            matches!(other.step, Step::Replaced | Step::Added | Step::Removed)
-                && side
-                    .line(at(other))
-                    .is_some_and(|line| fold::wide(line.text) == fold::wide(label))
-        })
+    let [before, after] = told;
+    let known = |label: Option<&str>, told: &HashSet<String>| {
+        label.is_none_or(|label| told.contains(fold::wide(label).as_ref()))
     };
-    b.labels().into_iter().zip(a.labels()).all(|(was, is)| {
-        was == is
-            || was.is_none_or(|was| told(was, old, |e| e.before))
-                && is.is_none_or(|is| told(is, new, |e| e.after))
-                && (was.is_some() || is.is_some())
-    })
+    let mut labels = b.labels().into_iter().zip(a.labels());
+    labels.all(|(was, is)| was == is || known(was, before) && known(is, after))
 }
 
 fn text_hunk(
@@ -348,24 +362,42 @@ fn image_hunks(before: &Page, after: &Page, touched: &Touched) -> Vec<Hunk> {
 
 /// The texts of the lines that came, went or moved, folded.
 struct Touched {
-    lines: Vec<String>,
+    lines: HashSet<String>,
+    /// Characters of all lines.
+    size: usize,
+    /// Characters that may still be searched; past it, only whole lines are found.
+    budget: Cell<usize>,
 }
 
 impl Touched {
+    const BUDGET: usize = 200 << 20;
+
     fn new(hunks: &[Hunk]) -> Touched {
         let sides = hunks
             .iter()
             .flat_map(|hunk| [&hunk.before, &hunk.after])
             .flatten();
         let text = |words: &Vec<Word>| words.iter().map(|w| w.text.as_str()).collect::<String>();
+        let lines: HashSet<String> = sides.map(|words| fold::squeezed(&text(words))).collect();
+        let size = lines.iter().map(String::len).sum();
         Touched {
-            lines: sides.map(|words| fold::squeezed(&text(words))).collect(),
+            lines,
+            size,
+            budget: Cell::new(Touched::BUDGET),
         }
     }
 
     /// Some of the lines has the text in it, or is a part of it.
     fn has(&self, text: &str) -> bool {
         let text = fold::squeezed(text);
+        if self.lines.contains(&text) {
+            return true;
+        }
+        let cost = self.size + self.lines.len() * text.len();
+        let Some(left) = self.budget.get().checked_sub(cost) else {
+            return false;
+        };
+        self.budget.set(left);
         let part = |line: &String| line.chars().count() > 1 && text.contains(line.as_str());
         self.lines
             .iter()

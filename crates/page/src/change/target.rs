@@ -5,7 +5,7 @@
 //! leads elsewhere: identifiers (`?id=`), documents, anchors.
 
 use super::NoiseKind;
-use super::mask::is_nonce;
+use super::nonce::{is_nonce, turns};
 
 /// A folded target.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -129,7 +129,7 @@ pub(super) fn target(href: &str) -> Target {
         }
     }
     if let Some(anchor) = anchor.filter(|anchor| !anchor.is_empty()) {
-        let random = anchor.split(['-', '_', '=', '/']).any(is_nonce) || is_nonce(anchor);
+        let random = is_nonce(anchor) || anchor.split(['-', '_', '=', '/', ':']).any(is_drawn);
         if random {
             kind = kind.or(Some(NoiseKind::Token));
         }
@@ -140,6 +140,11 @@ pub(super) fn target(href: &str) -> Target {
         folded,
         kind: kind.unwrap_or(NoiseKind::Markup),
     }
+}
+
+/// A part of an anchor that a program made up: `r0w5qw`, `0BPi5A`.
+fn is_drawn(part: &str) -> bool {
+    is_nonce(part) || part.len() >= 5 && part.len() <= 12 && turns(part) >= 3
 }
 
 fn split(text: &str, at: char) -> (&str, Option<&str>) {
@@ -159,7 +164,8 @@ fn folds_away(pair: &str, asset: bool, kind: &mut Option<NoiseKind>) -> bool {
     let named = VOLATILE.contains(&name.as_str()) && !is_word(value);
     let tracking = name.starts_with("utm_") || name.ends_with("clid");
     let drawn = is_nonce(value) && !is_identity(&name);
-    let away = named || tracking || drawn;
+    let stamp = value.is_empty() && name.len() >= 10 && name.bytes().all(|b| b.is_ascii_digit());
+    let away = named || tracking || drawn || stamp;
     if away {
         *kind = kind.or(Some(NoiseKind::Token));
     }
@@ -288,6 +294,8 @@ mod tests {
                 "/static/main.8b7e2149535c.js",
             ),
             ("/logo.png?v=12", "/logo.png?v=13"),
+            ("#tab-r0w5qw", "#tab-0BPi5A"),
+            ("/map?1690000000", "/map?1690000123"),
             ("/news/", "/news"),
             ("/index.html", "/"),
             ("http://a.example/x", "https://a.example/x"),
@@ -321,6 +329,7 @@ mod tests {
                 "/d/9QxzTTs0XRA5nFMdKvBdAAAA/view",
             ),
             ("#fees", "#hours"),
+            ("#rtx4090ti", "#rtx4080ti"),
             ("tel:0312345678", "tel:0312345679"),
             (
                 "/cdn-cgi/l/email-protection#00614062",
