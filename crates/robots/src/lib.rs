@@ -21,6 +21,7 @@
 
 #![warn(missing_docs)]
 
+mod agent;
 mod delay;
 mod line;
 mod note;
@@ -30,12 +31,13 @@ mod record;
 mod rules;
 mod verdict;
 
+pub use agent::{Agent, UnclearDelay};
 pub use delay::{CrawlRate, Delay};
 pub use line::{Field, LINE_LIMIT};
 pub use note::{Note, Oddity};
 pub use parse::RECORDS_KEPT;
 pub use record::{Preferences, Record};
-pub use rules::{Agent, Content, LIMIT_MIN, Rules, UnclearDelay};
+pub use rules::{Content, LIMIT_MIN, Rules};
 pub use verdict::{Group, Reading, RuleRef, Verdict};
 
 /// Runs the example of the README.

@@ -2,9 +2,9 @@
 //!
 //! RFC 9309 section 2.2.2 compares both sides percent-encoded; RFC 3986 section 6.2.2 says which
 //! encodings are equal. The canonical form here is pure ASCII: octets outside `0x21..=0x7E` are
-//! encoded, triplets of unreserved characters are decoded, other triplets get upper-case hex, and a
-//! literal `*` or `$` is always written `%2A` or `%24`, so that the bare characters are left to mean
-//! "any octets" and "end of the path" (section 2.2.3).
+//! encoded, triplets of unreserved characters are decoded, other triplets get upper-case hex, and
+//! a literal `*` or `$` is always written `%2A` or `%24`, so that the bare characters are left to
+//! mean "any octets" and "end of the path" (section 2.2.3).
 
 use std::borrow::Cow;
 use std::cell::OnceCell;
@@ -222,8 +222,8 @@ impl Pattern {
         self.core <= 8 || path.text.starts_with(self.slice(arena, self.core))
     }
 
-    /// The head is a prefix, an anchored tail a suffix, and every segment between two stars is taken
-    /// where it first occurs: leftmost is never worse, so nothing is ever tried twice.
+    /// The head is a prefix, an anchored tail a suffix, and every segment between two stars is
+    /// taken where it first occurs: leftmost is never worse, so nothing is ever tried twice.
     fn matches_wild(&self, arena: &str, path: &str) -> bool {
         let core = self.slice(arena, self.core);
         let (head, segments) = core

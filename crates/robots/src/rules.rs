@@ -1,12 +1,13 @@
-//! The parsed rules, and what they say to one crawler.
+//! The parsed rules: flat tables, and the search for the lines that name a crawler.
 
-use crate::delay::{CrawlRate, Delay};
+use crate::agent::{Agent, Hit};
+use crate::delay::Delay;
 use crate::line::Field;
 use crate::note::Note;
 use crate::parse::parse;
-use crate::pattern::{Path, Pattern, size};
-use crate::record::{Preferences, Record};
-use crate::verdict::{Group, Reading, RuleRef, Verdict};
+use crate::pattern::{Pattern, size};
+use crate::record::Record;
+use crate::verdict::{Group, Reading, Verdict};
 
 /// Octets that RFC 9309 section 2.5 wants every crawler to read at least: 500 KiB.
 pub const LIMIT_MIN: usize = 500 * 1024;
@@ -156,7 +157,8 @@ impl Rules {
     /// `token` is the crawler's product token: groups whose `User-agent` line begins with exactly
     /// this token merge, ignoring case; without any, the groups of `*` do (RFC 9309 section 2.2.1).
     /// A name that is no product token (`MJ12bot`, `008`) is first looked for as it is documented,
-    /// then by the token that it begins with (`MJ`); [`Agent::reading`] says how it was found.
+    /// then by the token that it begins with (`MJ`); [`Agent::reading`] says how it was found. What
+    /// follows a `/`, mostly a version, never counts.
     pub fn for_agent(&self, token: &str) -> Agent<'_> {
         let name = token.trim().as_bytes();
         let cut = product_token(name);
@@ -166,8 +168,9 @@ impl Rules {
             reading,
             hits,
         };
-        if cut.len() < name.len() {
-            let hits = self.hits(|line| self.is_documented(line, name));
+        let documented = name.split(|&b| b == b'/').next().unwrap_or_default();
+        if cut.len() < documented.len() {
+            let hits = self.hits(|line| self.is_documented(line, documented));
             if !hits.is_empty() {
                 return agent(Group::Own, Reading::Documented, hits);
             }
@@ -229,7 +232,7 @@ impl Rules {
             .unwrap_or_default()
     }
 
-    fn group_rules(&self, group: u32) -> &[Rule] {
+    pub(crate) fn group_rules(&self, group: u32) -> &[Rule] {
         let start = self.groups.get(group as usize).map_or(0, |&at| at as usize);
         let end = self
             .groups
@@ -297,185 +300,4 @@ impl Rules {
             self.rules.shrink_to_fit();
         }
     }
-}
-
-/// A `User-agent` line that names the crawler.
-#[derive(Clone, Copy, Debug)]
-struct Hit {
-    group: u32,
-    run: u32,
-}
-
-/// What a robots.txt says to one crawler: its merged groups, borrowed from [`Rules`].
-#[derive(Clone, Debug)]
-pub struct Agent<'r> {
-    rules: &'r Rules,
-    group: Group,
-    reading: Reading,
-    hits: Vec<Hit>,
-}
-
-impl<'r> Agent<'r> {
-    /// Whether the crawler may fetch a URL, and by which rule.
-    ///
-    /// `url_or_path` is an absolute URL, a network-path reference (`//host/a`), or a path with its
-    /// query; the fragment is dropped and unencoded octets are percent-encoded. The longest pattern
-    /// that matches decides, `Allow` where two are equally long, and nothing matching allows (RFC
-    /// 9309 section 2.2.2). `/robots.txt` itself is always allowed.
-    ///
-    /// Takes at most a number of steps proportional to (rules of the groups) × (length of the path).
-    pub fn verdict(&self, url_or_path: &str) -> Verdict<'r> {
-        let path = Path::of(url_or_path);
-        let rule = if path.is_robots_txt() {
-            None
-        } else {
-            self.strongest(&path)
-        };
-        Verdict {
-            allowed: rule.is_none_or(|rule| rule.allow),
-            rule: rule.map(|rule| RuleRef {
-                allow: rule.allow,
-                pattern: rule.pattern.text(&self.rules.patterns),
-                line: rule.line,
-            }),
-            group: self.group,
-        }
-    }
-
-    fn strongest(&self, path: &Path<'_>) -> Option<&'r Rule> {
-        let mut best: Option<&'r Rule> = None;
-        let mut before = NO_GROUP;
-        for hit in self
-            .hits
-            .iter()
-            .filter(|hit| std::mem::replace(&mut before, hit.group) != hit.group)
-        {
-            for rule in self.rules.group_rules(hit.group) {
-                let stronger = best.is_none_or(|best| {
-                    let (new, old) = (rule.pattern.octets, best.pattern.octets);
-                    new > old || new == old && rule.allow && !best.allow
-                });
-                if stronger && rule.pattern.matches(&self.rules.patterns, path) {
-                    best = Some(rule);
-                }
-            }
-        }
-        best
-    }
-
-    /// Whose group applies.
-    pub fn group(&self) -> Group {
-        self.group
-    }
-
-    /// How the crawler's name was compared.
-    pub fn reading(&self) -> Reading {
-        self.reading
-    }
-
-    /// The delay asked of this crawler, by the common convention (RFC 9309 has no `Crawl-delay`).
-    ///
-    /// A delay belongs to the run of `User-agent` lines read last before it; a rule or a delay ends
-    /// a run. The longest one counts, and a crawler with a group of its own never takes that of
-    /// `*`. Only plain decimal seconds are read; see [`Agent::unclear_delays`] for the rest.
-    pub fn crawl_delay(&self) -> Option<Delay> {
-        let mine = self.rules.delays.iter().filter(|d| self.is_in_run(d.run));
-        mine.filter_map(|d| d.delay).reduce(Delay::longer)
-    }
-
-    /// The longest delay anywhere in this crawler's groups, as RFC 9309 sees groups: a delay
-    /// between two `User-agent` lines stands for both. Never shorter than [`Agent::crawl_delay`];
-    /// the one to obey where authors may have meant either.
-    pub fn group_delay(&self) -> Option<Delay> {
-        self.my_delays()
-            .filter_map(|d| d.delay)
-            .reduce(Delay::longer)
-    }
-
-    /// Delays in this crawler's groups that are no plain number of seconds.
-    pub fn unclear_delays(&self) -> impl Iterator<Item = UnclearDelay<'r>> {
-        let rules = self.rules;
-        self.my_delays()
-            .filter(|d| d.delay.is_none())
-            .map(move |d| {
-                let value = rules.word(d.value);
-                let readable = Delay::largest_readable(value.as_bytes(), d.line);
-                UnclearDelay {
-                    value,
-                    readable,
-                    line: d.line,
-                }
-            })
-    }
-
-    /// Lines are hit in file order, in which the numbers of groups and runs only rise.
-    fn is_in_group(&self, group: u32) -> bool {
-        self.hits
-            .binary_search_by_key(&group, |hit| hit.group)
-            .is_ok()
-    }
-
-    fn is_in_run(&self, run: u32) -> bool {
-        self.hits.binary_search_by_key(&run, |hit| hit.run).is_ok()
-    }
-
-    fn my_delays(&self) -> impl Iterator<Item = &'r DelayLine> {
-        self.rules
-            .delays
-            .iter()
-            .filter(|d| self.is_in_group(d.group))
-    }
-
-    /// The slowest `Max-crawl-rate` in this crawler's groups.
-    pub fn max_crawl_rate(&self) -> Option<CrawlRate> {
-        let rates = self.my_records(Field::MaxCrawlRate);
-        let rates =
-            rates.filter_map(|r| CrawlRate::read(self.rules.word(r.value).as_bytes(), r.line));
-        rates.reduce(|a, b| if b.interval() > a.interval() { b } else { a })
-    }
-
-    /// The `Content-Signal` records that hold for a URL: those of this crawler's groups, and any
-    /// before the first group, with the longest path. Where several remain, the most restrictive
-    /// should win: `signals.iter().filter_map(|s| s.says("ai-train")).min()`.
-    pub fn content_signals(&self, url_or_path: &str) -> Vec<Preferences<'r>> {
-        self.preferences(Field::ContentSignal, url_or_path)
-    }
-
-    /// The `Content-Usage` records that hold for a URL, chosen as [`Agent::content_signals`] are.
-    pub fn content_usage(&self, url_or_path: &str) -> Vec<Preferences<'r>> {
-        self.preferences(Field::ContentUsage, url_or_path)
-    }
-
-    fn preferences(&self, field: Field, url: &str) -> Vec<Preferences<'r>> {
-        let (rules, path) = (self.rules, Path::of(url));
-        let octets = |r: &RecordLine| r.path.map_or(0, |p| p.octets);
-        let mut held: Vec<&RecordLine> = self
-            .my_records(field)
-            .filter(|r| r.path.is_none_or(|p| p.matches(&rules.patterns, &path)))
-            .collect();
-        let longest = held.iter().map(|r| octets(r)).max().unwrap_or_default();
-        held.retain(|r| octets(r) == longest);
-        held.into_iter()
-            .map(|r| Preferences::new(rules, r))
-            .collect()
-    }
-
-    fn my_records(&self, field: Field) -> impl Iterator<Item = &'r RecordLine> {
-        let mine = |r: &RecordLine| r.group == NO_GROUP || self.is_in_group(r.group);
-        self.rules
-            .records
-            .iter()
-            .filter(move |r| r.field == field && mine(r))
-    }
-}
-
-/// A `Crawl-delay` that is no plain number of seconds.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct UnclearDelay<'r> {
-    /// The value as it stands.
-    pub value: &'r str,
-    /// The largest number in it, taken as seconds; `None` where there is none.
-    pub readable: Option<Delay>,
-    /// Line in the body, from 1.
-    pub line: u32,
 }
