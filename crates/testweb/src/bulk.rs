@@ -238,18 +238,39 @@ const CLOSINGS: [&str; 8] = [
     "欠席された回は後日ふりかえりの時間を設けます。",
 ];
 
+const FAMILY: [&str; 16] = [
+    "青木", "石田", "上野", "江川", "大西", "加納", "木下", "久保", "小松", "佐野", "島本", "瀬川",
+    "高見", "千葉", "寺田", "中谷",
+];
+const GIVEN: [&str; 16] = [
+    "あきら",
+    "いずみ",
+    "うらら",
+    "えみ",
+    "かおる",
+    "きよし",
+    "さとる",
+    "しのぶ",
+    "すみれ",
+    "たかし",
+    "ちひろ",
+    "つばさ",
+    "なおき",
+    "はるか",
+    "まこと",
+    "ゆうき",
+];
+
 impl Text {
     fn new(seed: u64, bytes: usize) -> Text {
         let mut plain = String::with_capacity(bytes + 500);
         let mut state = seed.wrapping_mul(0x9e37_79b9_7f4a_7c15) | 1;
-        let mut pick = |from: &[&'static str; 8]| {
+        let mut draw = || {
             // xorshift64: even enough to vary a text.
             state ^= state << 13;
             state ^= state >> 7;
             state ^= state << 17;
-            from.get(usize::try_from(state >> 32 & 7).unwrap_or(0))
-                .copied()
-                .unwrap_or_default()
+            state >> 32
         };
         let mut section = 0;
         // The part of its own is some 1,500 bytes long.
@@ -257,8 +278,18 @@ impl Text {
             section += 1;
             let _ = writeln!(plain, "<section><h2>案内 {section}</h2>");
             for _ in 0..4 {
-                let (a, b, c) = (pick(&OPENINGS), pick(&MIDDLES), pick(&CLOSINGS));
-                let _ = writeln!(plain, "<p>{a}、{b}、{c}</p>");
+                let (a, b, c) = (
+                    one_of(&OPENINGS, draw()),
+                    one_of(&MIDDLES, draw()),
+                    one_of(&CLOSINGS, draw()),
+                );
+                // What repeats least in a real page: names and numbers.
+                let (family, given) = (one_of(&FAMILY, draw()), one_of(&GIVEN, draw()));
+                let code = draw() % 1_000_000;
+                let _ = writeln!(
+                    plain,
+                    "<p>{a}、{b}、{c}（担当 {family}{given}、番号 {code:06}）</p>"
+                );
             }
             plain.push_str("</section>\n");
         }
@@ -293,6 +324,14 @@ impl Text {
         out.extend_from_slice(&crc.amount().to_le_bytes());
         out.into()
     }
+}
+
+fn one_of(words: &[&'static str], draw: u64) -> &'static str {
+    let at = usize::try_from(draw)
+        .unwrap_or(0)
+        .checked_rem(words.len())
+        .unwrap_or(0);
+    words.get(at).copied().unwrap_or_default()
 }
 
 fn deflate(plain: &[u8]) -> Vec<u8> {

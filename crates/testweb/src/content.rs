@@ -191,6 +191,7 @@ fn allow() -> Answer {
 /// | `redirects.test` | [`REDIRECTS`], `/hops/9` counting down to `/hops/0`, cookie walls |
 /// | `content.test` | challenge, login, script only, huge, empty, each coding, each framing |
 /// | `etag.test` | a path for each [`Validator`] |
+/// | `cases.test` | pages of kinds once seen in the field ([`crate::cases`]) |
 /// | `robots-….test` | each robots.txt failure (see [`robots_gallery`]) |
 /// | `door-….test` | each [`Door`] |
 #[must_use]
@@ -205,6 +206,7 @@ pub fn gallery() -> Vec<Site> {
         redirects(),
         oddities(),
         validators(),
+        crate::cases::site(),
     ];
     sites.extend(robots_gallery());
     for (name, door) in [

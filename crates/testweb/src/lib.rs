@@ -6,7 +6,7 @@
 //!
 //! - [`site`]: hosts, pages and their versions over site time
 //! - [`answer`]: one answer, its coding, validators and framing
-//! - [`fault`]: what goes wrong on the way; [`content`]: pages that are odd in themselves
+//! - [`fault`]: what goes wrong on the way; [`content`] and [`cases`]: pages that are odd in themselves
 //! - [`serve`]: the listener; [`log`]: what it saw; [`check`]: what that says about a crawler
 //! - [`bulk`]: many hosts made from their names; [`demo`]: a small town of sites that change
 //!
@@ -25,6 +25,7 @@
 
 pub mod answer;
 pub mod bulk;
+pub mod cases;
 pub mod check;
 pub mod content;
 pub mod demo;

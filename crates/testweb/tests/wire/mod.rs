@@ -84,6 +84,16 @@ pub(crate) async fn read_all(stream: &mut TcpStream, patience: Duration, enough:
     Reply { bytes, ended }
 }
 
+/// Waits for an answer to begin, then reads until nothing comes for a while: for connections that
+/// live on.
+pub(crate) async fn read_one(stream: &mut TcpStream) -> Reply {
+    tokio::time::timeout(Duration::from_secs(5), stream.readable())
+        .await
+        .unwrap()
+        .unwrap();
+    read_all(stream, Duration::from_millis(40), usize::MAX).await
+}
+
 /// One request on a connection of its own, with extra header lines.
 pub(crate) async fn ask(web: &Running, host: &str, path: &str, lines: &str) -> Reply {
     let mut stream = TcpStream::connect(web.addr_of(host, Door::Open))
