@@ -43,6 +43,36 @@ fn benches(c: &mut Criterion) {
     pair("100,000 lines of 7 kinds, shuffled", few(3), few(5));
     let turned = page((0..100_000).rev().map(|i| format!("谷 {i}")));
     pair("100,000 lines, reversed", all("谷", 100_000), turned);
+    let plain = |i: usize| {
+        format!(
+            "{}の道",
+            "谷川森町"
+                .chars()
+                .cycle()
+                .skip(i % 4)
+                .take(i % 300)
+                .collect::<String>()
+        )
+    };
+    let shuffled = page((0..20_000).rev().map(plain));
+    pair(
+        "20,000 lines without figures, reversed",
+        page((0..20_000).map(plain)),
+        shuffled,
+    );
+    let links = |word: &'static str| {
+        page((0..50_000).map(move |i| format!("<a href=\"/{word}/{i}\">{word} {i}</a>")))
+    };
+    pair("50,000 links, all renamed", links("谷"), links("川"));
+    let long = |word: &str| page(std::iter::once(format!("{word}の道具、").repeat(250_000)));
+    pair("one line of 5 MB, changed", long("谷"), long("川"));
+    let rows = |label: &'static str| {
+        let rows: String = (0..30_000)
+            .map(|i| format!("<tr><th>{label}{i}<td>{i}円"))
+            .collect();
+        page(std::iter::once(format!("<table>{rows}</table>")))
+    };
+    pair("30,000 rows, relabelled", rows("谷"), rows("川"));
 }
 
 criterion_group! {

@@ -7,10 +7,11 @@
 //! wants to see them.
 //!
 //! The promise behind it: a price, a date, a time or a number that stands under a heading or in a
-//! table is never noise. Exempt are, outside tables, years beside a copyright sign, ids after
-//! their name ("Request ID"), and counters and clocks after theirs where only the page's own
-//! title (its `h1`) stands above. What a target's own history teaches is in [`Learned`] and can
-//! be taken back.
+//! table is never noise. Exempt are, outside tables: years beside a copyright sign; ids after their
+//! name ("Request ID"); counters and clocks after theirs where only the page's own title (its
+//! `h1`) stands above; versions, builds and ids in the foot of the page, which begins at its last
+//! copyright line where no heading follows; the figures of a consent banner under its own heading.
+//! What a target's own history teaches is in [`Learned`] and can be taken back.
 //!
 //! Not compared: images other than their alternative texts, structured data, markup. A page whose
 //! visible text and links are equal is unchanged, whatever its bytes.

@@ -1,6 +1,7 @@
 //! Which steps are noise: the kinds that one pair of readings can show, and where each may apply.
 
-use std::collections::HashSet;
+use std::cell::OnceCell;
+use std::collections::{BTreeMap, HashSet};
 
 use serde::{Deserialize, Serialize};
 
@@ -48,6 +49,8 @@ pub(super) struct Side<'p> {
     foot: usize,
     /// Texts of the `h1` headings.
     titles: HashSet<&'p str>,
+    /// The lines of each region that state a fact, in order; found when first asked for.
+    facts: OnceCell<BTreeMap<Region, Vec<usize>>>,
 }
 
 /// What stands around a line.
@@ -80,7 +83,27 @@ impl<'p> Side<'p> {
             lines,
             foot,
             titles,
+            facts: OnceCell::new(),
         }
+    }
+
+    /// Whether a line of the region, from one number up to another, states a fact.
+    fn has_fact(&self, region: Region, from: usize, to: usize) -> bool {
+        let facts = self.facts.get_or_init(|| {
+            let mut facts: BTreeMap<Region, Vec<usize>> = BTreeMap::new();
+            for (at, line) in self.lines.iter().enumerate() {
+                if fact::states(line.text) {
+                    facts.entry(line.at.region).or_default().push(at);
+                }
+            }
+            facts
+        });
+        let Some(lines) = facts.get(&region) else {
+            return false;
+        };
+        lines
+            .get(lines.partition_point(|&at| at < from))
+            .is_some_and(|&at| at < to)
     }
 
     pub(super) fn line(&self, at: Option<usize>) -> Option<&Line<'p>> {
@@ -240,15 +263,13 @@ fn passes_fact(side: &Side<'_>, at: Option<usize>, passed: (usize, usize)) -> bo
         return true;
     };
     let region = line.at.region;
-    let way = side.lines.get(passed.0..passed.1).unwrap_or(&[]);
     let beside = [at.checked_sub(1), Some(at + 1)].map(|i| side.line(i));
     let sibling = |other: &&Line<'_>| {
         other.at.region == region
             && parent(other) == parent(line)
             && !matches!(other.at.kind, BlockKind::Heading(_))
     };
-    way.iter()
-        .any(|other| other.at.region == region && fact::states(other.text))
+    side.has_fact(region, passed.0, passed.1)
         || beside
             .into_iter()
             .flatten()
