@@ -8,7 +8,7 @@ use std::net::IpAddr;
 
 use serde::{Deserialize, Serialize};
 
-use crate::charter::RequestKind;
+use crate::charter::{RequestKind, RobotsMeaning};
 use crate::digest::Digest;
 use crate::fetched::{Outcome, WireText};
 use crate::journal::Head;
@@ -122,6 +122,10 @@ events! {
     "hop-queued" => HopQueued(HopQueued),
     /// The other lane's answer, back in the visit's own lane.
     "hop-returned" => HopReturned(HopReturned),
+    /// The other lane's half of that.
+    "hop-done" => HopDone(HopDone),
+    /// What an origin's robots.txt means for one agent from here on.
+    "robots-settled" => RobotsSettled(RobotsSettled),
     /// What a visit learned about one URL.
     "observed" => Observed(Observed),
     /// A difference against the last settled version, waiting for a person.
@@ -523,10 +527,10 @@ pub struct HopQueued {
 pub struct HopReturned {
     /// The waiting visit.
     pub visit: VisitId,
-    /// The answer in the other lane; `None`: it was not asked.
-    pub answered: Option<Seq>,
     /// The URL that was to be asked.
     pub url: String,
+    /// This hop's number.
+    pub hop: u8,
     /// What came of it.
     pub result: HopResult,
 }
@@ -537,14 +541,14 @@ pub struct HopReturned {
 pub enum HopResult {
     /// It was asked; the answer.
     Answer {
-        /// How it ended.
-        outcome: Outcome,
+        /// The `answered` (or `lost`) entry in the other lane.
+        answered: Seq,
+        /// How it ended; `None`: lost with its writer.
+        outcome: Option<Outcome>,
         /// Location, where it redirected again.
         location: Option<String>,
         /// The body.
         body: Option<BodyRef>,
-        /// Content-Type.
-        content_type: Option<String>,
     },
     /// The gate said no, or the deadline passed.
     Held {
@@ -553,6 +557,40 @@ pub enum HopResult {
         /// In words.
         why: String,
     },
+}
+
+/// See [`Event::HopDone`].
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
+pub struct HopDone {
+    /// Lane of the waiting visit.
+    pub from: LaneId,
+    /// The waiting visit.
+    pub visit: VisitId,
+    /// The redirecting answer.
+    pub cause: Seq,
+}
+
+/// See [`Event::RobotsSettled`].
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
+pub struct RobotsSettled {
+    /// The visit that read it.
+    pub visit: VisitId,
+    /// The bot.
+    pub bot: String,
+    /// The row's id.
+    pub target: String,
+    /// Origin that it speaks for.
+    pub origin: String,
+    /// User-Agent that it was asked with.
+    pub user_agent: String,
+    /// The answer that settled it; `None`: the host's name led nowhere.
+    pub answered: Option<Seq>,
+    /// Body to judge by, or `None`: `meaning` holds.
+    pub rules: Option<Digest>,
+    /// Meaning of an answer without rules.
+    pub meaning: Option<RobotsMeaning>,
+    /// In words (`HTTP 503`, `timeout`, `rules`).
+    pub why: String,
 }
 
 /// What a visit learned about one URL.

@@ -10,7 +10,8 @@ use serde::{Deserialize, Serialize};
 
 use crate::charter::{RequestKind, RobotsMeaning};
 use crate::digest::Digest;
-use crate::event::{HopQueued, LaneId, Reach, Seq, VisitId};
+use crate::event::{BodyRef, HopQueued, LaneId, Reach, Seq, VisitId};
+use crate::fetched::Outcome;
 use crate::host::Host;
 use crate::journal::SegmentId;
 use crate::state::target::{Change, TargetKey, TargetState};
@@ -74,7 +75,7 @@ pub struct Lane {
     /// robots.txt as last read, by `origin user-agent`.
     pub robots: BTreeMap<String, RobotsRecord>,
     /// Hops that other lanes' visits wait for.
-    pub errands: Vec<HopQueued>,
+    pub errands: Vec<Errand>,
 }
 
 /// A request under way.
@@ -90,12 +91,18 @@ pub struct InFlight {
     pub answers_for: Option<String>,
     /// User-Agent sent.
     pub user_agent: String,
+    /// The listed URL that it is asked for.
+    pub listed: String,
+    /// The answer whose redirect led here.
+    pub cause: Option<Seq>,
     /// This hop's number.
     pub hop: u8,
     /// Bot and row.
     pub target: TargetKey,
-    /// Position in [`Lane::errands`] if it is one.
+    /// Whether it is a hop that another lane's visit waits for.
     pub errand: bool,
+    /// Segment that admitted it: another one finds it lost.
+    pub segment: SegmentId,
 }
 
 /// A visit under way.
@@ -113,64 +120,65 @@ pub struct Visit {
     pub pages: u32,
     /// Index of the listed URL under way.
     pub at: usize,
-    /// Last answer of the URL (or robots.txt) under way that has not been judged.
+    /// Last answer that has not been judged.
     pub answer: Option<PendingAnswer>,
-    /// A redirect that is to be followed.
-    pub hop: Option<PendingHop>,
-    /// Waiting for another lane.
+    /// Waiting for a hop in another lane.
     pub waiting: Option<Waiting>,
     /// Whether one of its answers counts as a failure.
     pub failed: bool,
-    /// Why it ended early, in words.
+    /// Why it ends early, in words.
     pub held: Option<String>,
 }
 
-/// An answer that waits to be judged.
+/// An answer that waits to be judged: followed, settled or observed.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 pub struct PendingAnswer {
-    /// The `answered` entry (in whatever lane).
+    /// The `answered` (or `lost`) entry, in whatever lane.
     pub answered: Seq,
-    /// URL that answered, after hops.
+    /// What was asked for.
+    pub kind: RequestKind,
+    /// URL that answered.
     pub url: String,
+    /// For robots.txt: the origin that the answer speaks for.
+    pub answers_for: Option<String>,
     /// Hops that led there.
     pub hop: u8,
-}
-
-/// A redirect to follow.
-#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
-pub struct PendingHop {
-    /// The redirecting answer.
-    pub cause: Seq,
-    /// Where to.
-    pub url: String,
-    /// What is asked for.
-    pub kind: RequestKind,
-    /// For robots.txt: the origin that the answer will speak for.
-    pub answers_for: Option<String>,
-    /// This hop's number.
-    pub hop: u8,
+    /// How it ended; `None`: lost with its writer.
+    pub outcome: Option<Outcome>,
+    /// Location field.
+    pub location: Option<String>,
+    /// Whether it wanted to set a cookie.
+    pub sets_cookie: bool,
+    /// The body, where one was kept.
+    pub body: Option<BodyRef>,
 }
 
 /// A visit that waits for a hop in another lane.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 pub struct Waiting {
-    /// The hop.
-    pub hop: PendingHop,
+    /// The redirecting answer.
+    pub cause: PendingAnswer,
     /// The lane that asks.
     pub lane: LaneId,
     /// When waiting ends.
     pub deadline: Timestamp,
 }
 
-/// A hop for another lane's visit: see [`HopQueued`].
-pub type Errand = HopQueued;
+/// A hop that another lane's visit waits for.
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
+pub struct Errand {
+    /// What is to be asked.
+    pub hop: HopQueued,
+    /// What came of it, until it is handed back.
+    pub answer: Option<PendingAnswer>,
+}
 
 /// What is known of one origin's robots.txt under one User-Agent (DECISIONS 17).
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 pub struct RobotsRecord {
-    /// Answer that settled it.
-    pub answered: Seq,
-    /// When that answer ended.
+    /// Answer that settled it; `None`: the host's name led nowhere.
+    pub answered: Option<Seq>,
+    /// When it was settled.
     pub at: Timestamp,
     /// Visit of which target read it.
     pub visit: (TargetKey, VisitId),

@@ -4,12 +4,15 @@
 //! that is stored is a row ([`Row`]); `apply` returns the rows that an entry touched, so that the
 //! store can write entry and rows in one transaction, and a rebuild can compare them.
 
+mod fold;
 pub mod house;
 pub mod lane;
 pub mod row;
 pub mod target;
 
 pub use house::House;
-pub use lane::{Errand, InFlight, Lane, LaneState, RobotsRecord, Visit, Waiting};
+pub use lane::{
+    Errand, InFlight, Lane, LaneState, PendingAnswer, RobotsRecord, RobotsVerdict, Visit, Waiting,
+};
 pub use row::{Row, RowChange, Table};
 pub use target::{Change, ChangeState, PageState, TargetKey, TargetState};
