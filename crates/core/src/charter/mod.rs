@@ -12,6 +12,14 @@ use url::Url;
 use crate::cadence::Every;
 use crate::digest::Digest;
 
+mod file;
+mod identity;
+pub mod problem;
+pub(crate) mod reader;
+pub(crate) mod unit;
+
+pub(crate) use file::bot_name;
+
 /// Japanese or English, for every sentence a person reads.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Hash)]
 pub enum Lang {
@@ -329,7 +337,7 @@ pub enum Review {
 }
 
 /// What may be published. Bodies and texts never are.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum ReleaseKind {
     /// Confirmed facts.
