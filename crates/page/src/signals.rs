@@ -35,6 +35,30 @@ pub enum Signal {
     License { url: String, mime: Option<String> },
 }
 
+impl std::fmt::Display for Signal {
+    /// The short form that is kept with a snapshot: `noindex`, `mybot:noarchive`,
+    /// `tdm-reservation=1`, `license=https://…`.
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let named = |agent: &Option<String>, what: &str| match agent {
+            Some(agent) => format!("{agent}:{what}"),
+            None => what.to_owned(),
+        };
+        let text = match self {
+            Signal::Robots { agent, directive } => named(agent, directive),
+            Signal::NoAi { agent } => named(agent, "noai"),
+            Signal::NoImageAi { agent } => named(agent, "noimageai"),
+            Signal::TdmReservation { reserved } => {
+                format!("tdm-reservation={}", u8::from(*reserved))
+            }
+            Signal::TdmPolicy { url } => format!("tdm-policy={url}"),
+            Signal::ContentUsage { value } => format!("content-usage={value}"),
+            Signal::ContentSignal { value } => format!("content-signal={value}"),
+            Signal::License { url, .. } => format!("license={url}"),
+        };
+        f.write_str(&text)
+    }
+}
+
 /// The longest value kept, in bytes.
 const VALUE: usize = 1000;
 /// Directives that take a value after a colon; any other word before one is an agent's name.

@@ -15,6 +15,7 @@ pub use crate::audit::versions::Versions;
 pub mod global_interval;
 pub mod interval;
 pub mod public_only;
+pub mod retry_after;
 pub mod robots_obeyed;
 
 /// One sentence of the policy.

@@ -201,6 +201,12 @@ pub enum RobotsVerdict {
     },
 }
 
+/// Key of [`Lane::robots`].
+#[must_use]
+pub fn robots_key(origin: &str, user_agent: &str) -> String {
+    format!("{origin} {user_agent}")
+}
+
 impl LaneState {
     /// A lane nobody has used yet.
     #[must_use]

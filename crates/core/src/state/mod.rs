@@ -15,4 +15,4 @@ pub use lane::{
     Errand, InFlight, Lane, LaneState, PendingAnswer, RobotsRecord, RobotsVerdict, Visit, Waiting,
 };
 pub use row::{Row, RowChange, Table};
-pub use target::{Change, ChangeState, PageState, TargetKey, TargetState};
+pub use target::{Change, ChangeState, Earlier, PageState, TargetKey, TargetState};

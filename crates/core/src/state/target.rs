@@ -55,10 +55,12 @@ pub struct PageState {
     pub latest: Option<Version>,
     /// Last settled version: baseline, confirmed or rejected (DECISIONS 30).
     pub settled: Option<Version>,
-    /// Text digests of earlier versions, newest last, for A→B→A; at most 8.
-    pub earlier: Vec<Digest>,
+    /// Versions before the latest, newest last, for A→B→A and for learning; at most 8.
+    pub earlier: Vec<Earlier>,
     /// The change that waits for review.
     pub waiting: Option<u64>,
+    /// The version that the waiting change is about: what a decision settles.
+    pub judged: Option<Version>,
     /// Bodies whose change a person rejected: the same body stays quiet.
     pub rejected: Vec<Digest>,
     /// Learned noise rules in force, as `reigi_page::change` writes them.
@@ -69,6 +71,15 @@ pub struct PageState {
     pub last: Option<String>,
     /// Rounds in which a sent validator brought the same body again (G18).
     pub useless_validators: u32,
+}
+
+/// A version that is no longer the latest.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
+pub struct Earlier {
+    /// Digest of the body.
+    pub body: Digest,
+    /// Digest of the normalised text.
+    pub text: Digest,
 }
 
 impl PageState {
