@@ -1,4 +1,5 @@
-//! What was in force when: charters by digest, ledger rows by bot and id, robots bodies.
+//! What was in force when: charters by digest, ledger rows by bot and id, the house's zone, robots
+//! bodies.
 //!
 //! Built from the journal only, as the audit streams over it.
 
@@ -6,11 +7,13 @@ use std::cell::RefCell;
 use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
 
+use jiff::tz::TimeZone;
 use reigi_robots::Rules;
 
 use crate::charter::Charter;
 use crate::digest::Digest;
-use crate::event::Seq;
+use crate::event::{Event, Seq};
+use crate::journal::Header;
 use crate::ledger::Target;
 
 /// Where bodies can be read, by digest. `None`: not kept, erased, or pruned.
@@ -19,14 +22,24 @@ pub trait Evidence {
     fn body(&self, digest: Digest) -> Option<Vec<u8>>;
 }
 
+/// Nothing to read: what rests on a body is undecidable.
+pub struct NoEvidence;
+
+impl Evidence for NoEvidence {
+    fn body(&self, _digest: Digest) -> Option<Vec<u8>> {
+        None
+    }
+}
+
 /// See the module.
 pub struct Versions<'e> {
     /// Charters by digest, parsed from the adopted text.
     pub charters: HashMap<Digest, Arc<Charter>>,
-    /// Ledger rows in force at this point of the journal, and since which entry.
-    pub rows: BTreeMap<(String, String), (Seq, Target)>,
     /// Charter in force by bot at this point of the journal.
     pub in_force: BTreeMap<String, Digest>,
+    /// The house's zone at this point of the journal.
+    pub zone: TimeZone,
+    rows: HashMap<String, HashMap<String, (Seq, Target)>>,
     evidence: &'e dyn Evidence,
     rules: RefCell<HashMap<Digest, Option<Arc<Rules>>>>,
 }
@@ -40,11 +53,44 @@ impl<'e> Versions<'e> {
     pub fn new(evidence: &'e dyn Evidence) -> Self {
         Self {
             charters: HashMap::new(),
-            rows: BTreeMap::new(),
             in_force: BTreeMap::new(),
+            zone: TimeZone::UTC,
+            rows: HashMap::new(),
             evidence,
             rules: RefCell::default(),
         }
+    }
+
+    /// Takes in what the next entry puts in force or ends. A charter that cannot be read is left
+    /// out: what was asked under it is undecidable.
+    pub fn see(&mut self, header: &Header, event: &Event) {
+        match event {
+            Event::CharterAdopted(adopted) => {
+                if let Ok(zone) = TimeZone::get(&adopted.zone) {
+                    self.zone = zone;
+                }
+                let file_name = format!("{}.toml", adopted.bot);
+                if let Ok(charter) = Charter::parse(&file_name, &adopted.text) {
+                    self.charters.insert(charter.digest, Arc::new(charter));
+                }
+                self.in_force.insert(adopted.bot.clone(), adopted.digest);
+            }
+            Event::TargetEntered(entered) => {
+                self.enter(&entered.bot, header.seq, entered.row.clone());
+            }
+            Event::TargetLeft(left) => {
+                if let Some(rows) = self.rows.get_mut(&left.bot) {
+                    rows.remove(&left.target);
+                }
+            }
+            _ => {}
+        }
+    }
+
+    /// Puts a ledger row in force.
+    pub fn enter(&mut self, bot: &str, since: Seq, row: Target) {
+        let rows = self.rows.entry(bot.to_owned()).or_default();
+        rows.insert(row.id.clone(), (since, row));
     }
 
     /// The charter with this digest.
@@ -53,10 +99,30 @@ impl<'e> Versions<'e> {
         self.charters.get(&digest)
     }
 
+    /// The charter of `bot` in force at this point of the journal.
+    #[must_use]
+    pub fn charter_of(&self, bot: &str) -> Option<&Arc<Charter>> {
+        self.charter(*self.in_force.get(bot)?)
+    }
+
     /// The ledger row in force, and the entry that brought it.
     #[must_use]
     pub fn row(&self, bot: &str, target: &str) -> Option<&(Seq, Target)> {
-        self.rows.get(&(bot.to_owned(), target.to_owned()))
+        self.rows.get(bot)?.get(target)
+    }
+
+    /// Rows in force of `bot`, in no order.
+    pub fn rows_of(&self, bot: &str) -> impl Iterator<Item = &Target> {
+        self.rows
+            .get(bot)
+            .into_iter()
+            .flat_map(|rows| rows.values().map(|(_, row)| row))
+    }
+
+    /// A body, as evidence.
+    #[must_use]
+    pub fn body(&self, digest: Digest) -> Option<Vec<u8>> {
+        self.evidence.body(digest)
     }
 
     /// A robots body, parsed; `None` if the evidence is gone.
