@@ -5,6 +5,8 @@
 //! [`Promise::prove`]. `hold` sees live state and never the journal; `prove` sees the journal and
 //! never gate, lanes or projections. What a promise holds it does not prove by the same code.
 
+use serde::Serialize;
+
 use crate::charter::{Charter, Lang};
 use crate::event::{Admitted, Event, Seq};
 use crate::gate::{Ask, Scene, Verdict};
@@ -17,6 +19,8 @@ pub mod interval;
 pub mod public_only;
 pub mod retry_after;
 pub mod robots_obeyed;
+#[cfg(test)]
+pub(crate) mod testing;
 
 /// One sentence of the policy.
 pub trait Promise: Sync {
@@ -73,7 +77,7 @@ pub struct Seen<'a> {
 pub const NAMED_MAX: usize = 1000;
 
 /// What a proof found.
-#[derive(Clone, PartialEq, Eq, Debug, Default)]
+#[derive(Clone, PartialEq, Eq, Debug, Default, Serialize)]
 pub struct Finding {
     /// Checks that came out well.
     pub kept: u64,
@@ -88,7 +92,7 @@ pub struct Finding {
 }
 
 /// An entry and what is to say about it.
-#[derive(Clone, PartialEq, Eq, Debug)]
+#[derive(Clone, PartialEq, Eq, Debug, Serialize)]
 pub struct Note {
     /// The entry.
     pub seq: Seq,
