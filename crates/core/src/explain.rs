@@ -1,0 +1,1 @@
+//! What would happen to a URL now.
