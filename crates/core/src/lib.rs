@@ -17,6 +17,7 @@ pub mod explain;
 pub mod fetched;
 pub mod gate;
 pub mod host;
+pub mod house_file;
 pub mod journal;
 pub mod ledger;
 pub mod policy;

@@ -28,7 +28,10 @@ fn the_published_policy_of_blueai_is_restated() {
     assert_eq!(charter.robots.fresh_for, Freshness::Visit);
     assert_eq!(charter.robots.status.client_error, RobotsMeaning::NoRules);
     assert_eq!(charter.robots.status.server_error, RobotsMeaning::Hold);
-    assert_eq!(charter.visit.every, Every::Period(Duration::from_secs(86_400)));
+    assert_eq!(
+        charter.visit.every,
+        Every::Period(Duration::from_secs(86_400))
+    );
     let cap = Duration::from_secs(86_400);
     assert_eq!(charter.failure.retry_after, RetryAfter::Honour { cap });
     assert_eq!(charter.failure.resume, Resume::Person);

@@ -51,7 +51,9 @@ impl Charter {
 
 fn charter(root: &Table<'_, '_>, file_name: &str, text: &str) -> Option<Charter> {
     let bot = bot_of(root.sheet, file_name);
-    let updated = root.need("updated", "\"2026-08-23\"").and_then(|v| v.date());
+    let updated = root
+        .need("updated", "\"2026-08-23\"")
+        .and_then(|v| v.date());
     let acceptance = root.maybe("acceptance", Value::boolean);
     let is_acceptance = acceptance.flatten().unwrap_or_default();
     let identity = root
@@ -269,10 +271,12 @@ fn slow_is_reached(root: &Table<'_, '_>, pace: &Pace, limits: &Limits) {
 fn robots(t: &Table<'_, '_>) -> Option<RobotsPolicy> {
     t.maybe("evidence", |v| v.one_of(&[("fetch", ())], &["ledger"]));
     t.maybe("crawl_delay", |v| v.one_of(&[("lengthen", ())], &[]));
-    let fresh_for = t.need("fresh_for", "\"visit\"").and_then(|v| match v.text()? {
-        "visit" => Some(Freshness::Visit),
-        _ => v.duration(MINUTE..=FRESH_MAX).map(Freshness::For),
-    });
+    let fresh_for = t
+        .need("fresh_for", "\"visit\"")
+        .and_then(|v| match v.text()? {
+            "visit" => Some(Freshness::Visit),
+            _ => v.duration(MINUTE..=FRESH_MAX).map(Freshness::For),
+        });
     let status = t.section("status").and_then(|t| robots_status(&t));
     let max_bytes = t
         .need("max_bytes", "\"500KiB\"")
@@ -321,7 +325,9 @@ fn robots_status(t: &Table<'_, '_>) -> Option<RobotsStatus> {
 }
 
 fn visit(t: &Table<'_, '_>) -> Option<VisitPolicy> {
-    let pages_max = t.need("pages_max", "20").and_then(|v| v.integer(1..=10_000));
+    let pages_max = t
+        .need("pages_max", "20")
+        .and_then(|v| v.integer(1..=10_000));
     let every = t.need("every", "\"1d\"").and_then(|v| v.every());
     let conditional = t.need("conditional", "true").and_then(|v| v.boolean());
     t.later(&["duration_max", "first"]);
@@ -339,10 +345,12 @@ fn failure(t: &Table<'_, '_>, interval: Duration) -> Option<FailurePolicy> {
         .and_then(|v| steps(&v, interval));
     let retry_after = retry_after(t);
     let pause_after = t.need("pause_after", "5").and_then(|v| v.integer(1..=1000));
-    let resume = t.need("resume", "\"person\"").and_then(|v| match v.text()? {
-        "person" => Some(Resume::Person),
-        _ => v.duration(HOUR..=CENTURY).map(Resume::After),
-    });
+    let resume = t
+        .need("resume", "\"person\"")
+        .and_then(|v| match v.text()? {
+            "person" => Some(Resume::Person),
+            _ => v.duration(HOUR..=CENTURY).map(Resume::After),
+        });
     t.later(&["on_refusal"]);
     t.finish();
     Some(FailurePolicy {

@@ -68,7 +68,9 @@ fn agent(t: &Table<'_, '_>, acceptance: bool) -> Option<Agent> {
                 format!("the token `{token}` is not a word of user_agent"),
             ),
             say(
-                format!("user_agent を `{token}/1.0 (…)` のように始めるか、token を直してください。"),
+                format!(
+                    "user_agent を `{token}/1.0 (…)` のように始めるか、token を直してください。"
+                ),
                 format!("begin user_agent like `{token}/1.0 (…)`, or change the token"),
             ),
         );
@@ -136,8 +138,14 @@ fn token(value: &Value<'_, '_>, acceptance: bool) -> Option<String> {
     if text.is_empty() || !text.chars().all(is_token_char) {
         return value.wrong(
             say(
-                format!("`{}` は英字と _ と - だけです（RFC 9309 の product token）。", value.path),
-                format!("`{}` has letters, _ and - only (product token of RFC 9309)", value.path),
+                format!(
+                    "`{}` は英字と _ と - だけです（RFC 9309 の product token）。",
+                    value.path
+                ),
+                format!(
+                    "`{}` has letters, _ and - only (product token of RFC 9309)",
+                    value.path
+                ),
             ),
             say(
                 "版の番号や空白を外して、`\"ExampleBot\"` のように書いてください。",
@@ -192,7 +200,10 @@ fn contact(value: &Value<'_, '_>) -> Option<String> {
     if fine && !text.contains(|c: char| c.is_whitespace() || c.is_control()) {
         return Some(text.to_owned());
     }
-    bad_link(value, "https://example.org/contact | mailto:bot@example.org")
+    bad_link(
+        value,
+        "https://example.org/contact | mailto:bot@example.org",
+    )
 }
 
 fn is_plain_web(url: &Url) -> bool {

@@ -11,9 +11,9 @@ use std::time::Duration;
 use serde_spanned::Spanned;
 use toml::de::{DeTable, DeValue};
 
+use super::Bilingual;
 use super::problem::{Sheet, say};
 use super::unit::{self, BadQuantity, show_duration, show_size};
-use super::Bilingual;
 use crate::cadence::Every;
 
 /// Parses the sheet's text; syntax errors are recorded, and what could be read is returned.
@@ -21,20 +21,32 @@ pub(crate) fn parse<'t>(sheet: &Sheet<'t>) -> Spanned<DeTable<'t>> {
     let (document, errors) = DeTable::parse_recoverable(sheet.text);
     for error in errors {
         let end = sheet.text.len();
+        let span = error.span().unwrap_or(end..end);
+        let remedy = syntax_remedy(error.message(), sheet.text.get(span.clone()));
         let message = error.message();
-        sheet.syntax_error(
-            error.span().unwrap_or(end..end),
-            say(
-                format!("TOML として読めません（{message}）。"),
-                format!("not TOML: {message}"),
-            ),
-            say(
-                "文字列と単位つきの値は \"…\" で囲み、キーは一度だけ、表は [名前] と書きます。",
-                "put strings and values with a unit in \"…\", name each key once, write tables as [name]",
-            ),
+        let what = say(
+            format!("TOML として読めません（{message}）。"),
+            format!("not TOML: {message}"),
         );
+        sheet.syntax_error(span, what, remedy);
     }
     document
+}
+
+fn syntax_remedy(message: &str, found: Option<&str>) -> Bilingual {
+    match found {
+        Some(found) if message.contains("must be quoted") && !found.contains(['"', '\n']) => say(
+            format!("`\"{found}\"` と囲んでください。"),
+            format!("write `\"{found}\"`"),
+        ),
+        _ if message.contains("duplicate key") => {
+            say("同じキーは一度だけにしてください。", "name each key once")
+        }
+        _ => say(
+            "文字列と単位つきの値は \"…\" で囲み、表は [名前]、配列は [\"…\", \"…\"] と書きます。",
+            "put strings and values with a unit in \"…\", write tables as [name], arrays as [\"…\", \"…\"]",
+        ),
+    }
 }
 
 /// A table of the document. Ask for every key it may have, then [`Table::finish`].
@@ -46,6 +58,7 @@ pub(crate) struct Table<'s, 't> {
     pub(crate) span: Range<usize>,
     inner: &'s DeTable<'t>,
     known: RefCell<Vec<&'static str>>,
+    later: RefCell<Vec<&'static str>>,
 }
 
 impl<'s, 't> Table<'s, 't> {
@@ -56,12 +69,16 @@ impl<'s, 't> Table<'s, 't> {
             span: 0..0,
             inner: document.get_ref(),
             known: RefCell::default(),
+            later: RefCell::default(),
         }
     }
 
     /// The value of `key`, if it is there.
     pub(crate) fn get(&self, key: &'static str) -> Option<Value<'s, 't>> {
-        self.known.borrow_mut().push(key);
+        let mut known = self.known.borrow_mut();
+        if !known.contains(&key) {
+            known.push(key);
+        }
         self.inner.get(key).map(|value| Value {
             sheet: self.sheet,
             path: self.path_of(key),
@@ -102,6 +119,20 @@ impl<'s, 't> Table<'s, 't> {
         }
     }
 
+    /// What `read` makes of each key, where the keys are names that the writer chose.
+    pub(crate) fn map<T>(&self, read: impl Fn(&str, &Value<'s, 't>) -> T) -> Vec<T> {
+        let value = |key: &str, value: &'s Spanned<DeValue<'t>>| Value {
+            sheet: self.sheet,
+            path: self.path_of(key),
+            span: value.span(),
+            inner: value.get_ref(),
+        };
+        self.inner
+            .iter()
+            .map(|(key, inner)| read(key.get_ref(), &value(key.get_ref(), inner)))
+            .collect()
+    }
+
     /// Both languages of `key`.
     pub(crate) fn bilingual(&self, key: &'static str) -> Option<Bilingual> {
         let table = self
@@ -137,14 +168,15 @@ impl<'s, 't> Table<'s, 't> {
                 ),
             );
         }
-        self.known.borrow_mut().extend(keys);
+        self.later.borrow_mut().extend(keys);
     }
 
     /// Records each key that nobody asked for.
     pub(crate) fn finish(&self) {
-        let known = self.known.borrow();
+        let (known, later) = (self.known.borrow(), self.later.borrow());
         for (key, _) in self.inner.iter() {
-            if !known.contains(&key.get_ref().as_ref()) {
+            let name = key.get_ref().as_ref();
+            if !known.contains(&name) && !later.contains(&name) {
                 let path = self.path_of(key.get_ref());
                 unknown(self.sheet, key.span(), &path, key.get_ref(), &known);
             }
@@ -255,7 +287,10 @@ pub(crate) struct Value<'s, 't> {
 impl<'s, 't> Value<'s, 't> {
     /// Records a problem at this value. `None`, for the caller to return.
     pub(crate) fn wrong<T>(&self, what: Bilingual, remedy: Bilingual) -> Option<T> {
-        self.sheet.error(self.span.clone(), what, remedy);
+        // What a syntax error left behind has no place of its own.
+        if !self.span.is_empty() || self.sheet.is_parsed() {
+            self.sheet.error(self.span.clone(), what, remedy);
+        }
         None
     }
 
@@ -354,6 +389,9 @@ impl<'s, 't> Value<'s, 't> {
         let text = self.quantity_text("s", &least)?;
         let duration = match unit::duration(text) {
             Ok(duration) => duration,
+            Err(BadQuantity::TooLarge) => {
+                return self.outside(text, &least, show_duration(*range.end()));
+            }
             Err(bad) => return self.bad_quantity(&bad, "ms, s, m, h, d", &least),
         };
         if range.contains(&duration) {
@@ -368,6 +406,9 @@ impl<'s, 't> Value<'s, 't> {
         let text = self.quantity_text("B", &least)?;
         let size = match unit::size(text) {
             Ok(size) => size,
+            Err(BadQuantity::TooLarge) => {
+                return self.outside(text, &least, show_size(*range.end()));
+            }
             Err(bad) => return self.bad_quantity(&bad, "B, KB, KiB, MB, MiB, GB, GiB", &least),
         };
         if range.contains(&size) {
@@ -412,13 +453,9 @@ impl<'s, 't> Value<'s, 't> {
                 format!("`{path}` の単位がないか、読めません。"),
                 format!("`{path}` has no unit that is known"),
             ),
-            BadQuantity::Form => say(
+            BadQuantity::Form | BadQuantity::TooLarge => say(
                 format!("`{path}` は数と単位として読めません。"),
                 format!("`{path}` is not a number and a unit"),
-            ),
-            BadQuantity::TooLarge => say(
-                format!("`{path}` が大きすぎます。"),
-                format!("`{path}` is too large"),
             ),
         };
         let remedy = match bad {
@@ -434,6 +471,14 @@ impl<'s, 't> Value<'s, 't> {
             ),
         };
         self.wrong(what, remedy)
+    }
+
+    /// The text of TOML's own date, if it is one.
+    pub(crate) fn date_text(&self) -> Option<String> {
+        match self.inner {
+            DeValue::Datetime(date) => Some(date.to_string()),
+            _ => None,
+        }
     }
 
     /// A calendar date, as a string or as TOML's own date.
@@ -468,7 +513,7 @@ impl<'s, 't> Value<'s, 't> {
         if let Some((_, value)) = choices.iter().find(|(name, _)| name == text) {
             return Some(*value);
         }
-        let names: Vec<_> = choices.iter().map(|(name, _)| *name).collect();
+        let names: Vec<_> = choices.iter().map(|(n, _)| format!("\"{n}\"")).collect();
         let names = names.join(" | ");
         let path = &self.path;
         let what = if later.contains(&text.as_ref()) {
@@ -527,6 +572,7 @@ impl<'s, 't> Value<'s, 't> {
                 span: self.span.clone(),
                 inner,
                 known: RefCell::default(),
+                later: RefCell::default(),
             }),
             _ => self.other_kind(example),
         }

@@ -33,7 +33,17 @@ const TIME_UNITS: &[(&str, u64)] = &[
 
 /// What people write for a unit of time, and its name here.
 const TIME_WORDS: &[(&str, &[&str])] = &[
-    ("ms", &["msec", "msecs", "millis", "millisecond", "milliseconds", "ミリ秒"]),
+    (
+        "ms",
+        &[
+            "msec",
+            "msecs",
+            "millis",
+            "millisecond",
+            "milliseconds",
+            "ミリ秒",
+        ],
+    ),
     ("s", &["sec", "secs", "second", "seconds", "秒", ""]),
     ("m", &["min", "mins", "minute", "minutes", "分", "分間"]),
     ("h", &["hr", "hrs", "hour", "hours", "時間"]),
@@ -163,11 +173,14 @@ pub(crate) fn every(text: &str) -> Result<Every, BadQuantity> {
         "hourly" | "hour" | "毎時" => Some("1h"),
         _ => None,
     };
-    match meant {
-        Some(meant) => Err(BadQuantity::Unit {
-            suggestion: Some(meant.to_owned()),
-        }),
+    // A period without a unit was hardly meant in seconds.
+    let bare = !text.is_empty() && text.chars().all(|c| c.is_ascii_digit());
+    match meant
+        .map(str::to_owned)
+        .or(bare.then(|| format!("{text}d")))
+    {
         None => duration(text).map(Every::Period),
+        suggestion => Err(BadQuantity::Unit { suggestion }),
     }
 }
 
@@ -196,9 +209,11 @@ pub(crate) fn show_size(bytes: u64) -> String {
 
 /// A period as a charter writes it.
 pub(crate) fn show_every(every: Every) -> String {
+    const DAY: Duration = Duration::from_secs(24 * 3600);
     match every {
         Every::Month => "month".to_owned(),
         Every::Week => "week".to_owned(),
+        Every::Period(DAY) => "1d".to_owned(),
         Every::Period(period) => show_duration(period),
     }
 }
@@ -271,6 +286,7 @@ mod tests {
             ("PT12H", Ok(Every::Period(day / 2))),
             ("P2W", Ok(Every::Period(14 * day))),
             ("daily", Err(meant("1d"))),
+            ("7", Err(meant("7d"))),
             ("毎月", Err(meant("month"))),
             ("fortnight", Err(BadQuantity::Form)),
         ] {

@@ -1,12 +1,30 @@
 //! The ledger: a bot's list of targets, from TOML or CSV.
 //!
-//! [`Target`] is the row as adopted and journalled. Reading a file, with every problem found at
-//! once, is in [`crate::charter`]'s sibling `ledger/file.rs`.
+//! [`Target`] is the row as adopted and journalled. [`Ledger::parse`] reads a file and finds every
+//! problem at once; [`edit`] changes one, keeping what else its writer put into it.
 
 use serde::{Deserialize, Serialize};
 
 use crate::cadence::Every;
+use crate::charter::problem::Problems;
 use crate::digest::Digest;
+
+mod check;
+mod csv;
+pub mod edit;
+mod file;
+
+/// A ledger file, valid as a whole.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Ledger {
+    /// Its rows, in the order of the file.
+    pub targets: Vec<Target>,
+    /// Digest of the file's text.
+    pub digest: Digest,
+    /// What holds but may surprise: for example a row without the terms check that the charter
+    /// promises, which the gate will refuse to visit.
+    pub warnings: Problems,
+}
 
 /// One row of a ledger. All its URLs lie on one host: a target is visited in one lane.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
