@@ -146,6 +146,24 @@ events! {
     "policy-rendered" => PolicyRendered(PolicyRendered),
 }
 
+impl Event {
+    /// The `rules_epoch` that this event brings, if it changes the rules (DECISIONS 14).
+    #[must_use]
+    pub fn epoch_raised(&self) -> Option<u64> {
+        match self {
+            Self::CharterAdopted(e) => Some(e.epoch),
+            Self::LedgerAdopted(e) => Some(e.epoch),
+            Self::TargetEntered(e) => Some(e.epoch),
+            Self::TargetLeft(e) => Some(e.epoch),
+            Self::Paused(e) => Some(e.epoch),
+            Self::Resumed(e) => Some(e.epoch),
+            Self::OptedOut(e) => Some(e.epoch),
+            Self::Reviewed(e) => Some(e.epoch),
+            _ => None,
+        }
+    }
+}
+
 /// A payload that cannot be read.
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
 #[error("journal entry of kind {kind:?}: {why}")]
@@ -757,6 +775,8 @@ pub struct Reviewed {
     pub note: Option<String>,
     /// Whether the reviewer had opened the diff before.
     pub evidence_opened: bool,
+    /// The house's `rules_epoch` from here on: lanes held in memory elsewhere are read anew.
+    pub epoch: u64,
 }
 
 /// See [`Event::EvidenceRead`].

@@ -59,6 +59,7 @@ impl House {
             }
             Event::TargetEntered(entered) => facts.epoch = facts.epoch.max(entered.epoch),
             Event::TargetLeft(left) => facts.epoch = facts.epoch.max(left.epoch),
+            Event::Reviewed(reviewed) => facts.epoch = facts.epoch.max(reviewed.epoch),
             Event::LaneOpened(_) => facts.lanes = facts.lanes.max(header.lane.0),
             Event::Paused(paused) if header.lane == LaneId::HOUSE => {
                 facts.epoch = facts.epoch.max(paused.epoch);
