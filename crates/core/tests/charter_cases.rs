@@ -6,6 +6,7 @@
 //! that has no sound one is written whole, with `+`.
 //!
 //! `REIGI_BLESS=1` writes what is said today into the data files, to be read and committed.
+#![expect(clippy::unwrap_used, reason = "a test stops at what it did not expect")]
 
 use std::fmt::Write as _;
 use std::path::Path;
@@ -63,7 +64,10 @@ fn edited(sound: &str, case: &str) -> String {
     let mut at = lines.len();
     for line in case.lines().skip(1) {
         if let Some(old) = line.strip_prefix("- ") {
-            at = lines.iter().position(|l| *l == old).expect(old);
+            at = lines
+                .iter()
+                .position(|l| *l == old)
+                .unwrap_or_else(|| panic!("{old}"));
             lines.remove(at);
         } else if let Some(new) = line.strip_prefix("+ ").or_else(|| line.strip_prefix('+')) {
             lines.insert(at, new);

@@ -1,4 +1,5 @@
 //! Ledgers: both forms say the same, ten thousand rows are no wait, edits keep what people wrote.
+#![expect(clippy::unwrap_used, reason = "a test stops at what it did not expect")]
 
 use std::fmt::Write as _;
 use std::time::{Duration, Instant};
@@ -135,12 +136,10 @@ fn ten_thousand_rows_are_no_wait() {
     }
 }
 
-#[test]
-fn an_edit_keeps_what_people_wrote() {
-    let text = "# Our schools.\n\n# The big one.\n[[target]]\nid = \"a\" # stable\nurls = [\n  \"https://a.example.org/\", # prices\n]\n\n# The small one.\n[[target]]\nid = \"b\"\nurls = [\"https://b.example.org/\"]\n";
-    let target = Target {
+fn cooking() -> Target {
+    Target {
         id: "c".into(),
-        name: "C \"quoted\"".into(),
+        name: "C, \"quoted\"".into(),
         urls: vec!["https://c.example.org/".into()],
         category: Some("language".into()),
         provider: None,
@@ -154,44 +153,94 @@ fn an_edit_keeps_what_people_wrote() {
         include: vec!["main".into()],
         ignore: vec![],
         notes: None,
-    };
-    let added = edit::add(text, &target).unwrap();
+    }
+}
+
+#[test]
+fn an_edit_of_toml_keeps_what_people_wrote() {
+    let text = "# Our schools.\n\n# The big one.\n[[target]]\nid = \"a\" # stable\nurls = [\n  \"https://a.example.org/\", # prices\n]\n\n# The small one.\n[[target]]\nid = \"b\"\nurls = [\"https://b.example.org/\"]\n";
+    let target = cooking();
+    let added = edit::add("a.toml", text, &target).unwrap();
     assert!(added.starts_with(text), "{added}");
     let ledger = Ledger::parse("a.toml", &added, &charter()).unwrap();
     assert_eq!(ledger.targets.last(), Some(&target));
     insta::assert_snapshot!(added.strip_prefix(text).unwrap());
 
-    assert_eq!(edit::remove(&added, "c").unwrap(), text);
-    let without_a = edit::remove(text, "a").unwrap();
+    let remove = |text: &str, id: &str| edit::remove("a.toml", text, id);
+    assert_eq!(remove(&added, "c").unwrap(), text);
+    let without_a = remove(text, "a").unwrap();
     assert_eq!(
         without_a,
         "# Our schools.\n\n# The small one.\n[[target]]\nid = \"b\"\nurls = [\"https://b.example.org/\"]\n"
     );
-    let without_both = edit::remove(&without_a, "b").unwrap();
-    assert_eq!(without_both, "# Our schools.\n");
+    assert_eq!(remove(&without_a, "b").unwrap(), "# Our schools.\n");
 
-    assert_eq!(
-        edit::add(
-            text,
-            &Target {
-                id: "a".into(),
-                ..target.clone()
-            }
-        ),
-        Err(EditError::Exists("a".into()))
-    );
-    assert_eq!(edit::remove(text, "z"), Err(EditError::Unknown("z".into())));
-    assert_eq!(edit::remove("target = []", "z"), Err(EditError::OtherShape));
-    assert!(matches!(
-        edit::add("a = ", &target),
-        Err(EditError::NotToml(_))
-    ));
     // The first target of a ledger that only has comments.
-    let first = edit::add("# Nothing yet.\n", &target).unwrap();
+    let first = edit::add("a.toml", "# Nothing yet.\n", &target).unwrap();
     assert!(
         first.starts_with("# Nothing yet.\n\n[[target]]\n"),
         "{first}"
     );
-    assert_eq!(edit::remove(&first, "c").unwrap(), "# Nothing yet.\n");
+    assert_eq!(remove(&first, "c").unwrap(), "# Nothing yet.\n");
     assert_eq!(read("a.toml", &first), [target]);
+}
+
+#[test]
+fn an_edit_of_csv_keeps_columns_and_line_ends() {
+    for text in [
+        CSV.to_owned(),
+        format!("\u{feff}{}", CSV.replace('\n', "\r\n")),
+    ] {
+        let target = cooking();
+        let added = edit::add("a.csv", &text, &target).unwrap();
+        assert!(added.starts_with(&text), "{added}");
+        assert_eq!(read("a.csv", &added).last(), Some(&target));
+        assert_eq!(edit::remove("a.csv", &added, "c").unwrap(), text);
+        let without_first = edit::remove("a.csv", &text, "city-school").unwrap();
+        assert_eq!(read("a.csv", &without_first).len(), 1);
+    }
+    // The last line of a file need not end.
+    let added = edit::add(
+        "a.csv",
+        "id,urls\na,https://a.example.org/",
+        &Target {
+            name: "c".into(),
+            category: None,
+            every: None,
+            terms: None,
+            include: vec![],
+            ..cooking()
+        },
+    );
+    let want = "id,urls\na,https://a.example.org/\nc,https://c.example.org/\n";
+    assert_eq!(added.as_deref(), Ok(want));
+}
+
+#[test]
+fn an_edit_that_cannot_be_changes_nothing() {
+    let target = cooking();
+    for (file, text, error) in [
+        (
+            "a.toml",
+            "[[target]]\nid = \"c\"\n",
+            EditError::Exists("c".into()),
+        ),
+        ("a.toml", "target = []\n", EditError::OtherShape),
+        ("a.csv", "id,urls\nc,\n", EditError::Exists("c".into())),
+        ("a.csv", "id,urls\n", EditError::NoColumn("name".into())),
+        ("a.csv", "", EditError::NoColumn("id".into())),
+    ] {
+        assert_eq!(edit::add(file, text, &target), Err(error), "{text}");
+    }
+    for (file, text) in [("a.toml", "a = "), ("a.csv", "id,urls\n\"c")] {
+        let unreadable = edit::remove(file, text, "c");
+        assert!(
+            matches!(unreadable, Err(EditError::Unreadable(_))),
+            "{unreadable:?}"
+        );
+    }
+    for (file, text) in [("a.toml", TOML), ("a.csv", CSV)] {
+        let unknown = EditError::Unknown("z".into());
+        assert_eq!(edit::remove(file, text, "z"), Err(unknown));
+    }
 }

@@ -101,9 +101,7 @@ fn charter(root: &Table<'_, '_>, file_name: &str, text: &str) -> Option<Charter>
 /// The bot's name: the stem of its charter file.
 pub(crate) fn bot_name(file_name: &str) -> Option<&str> {
     let stem = Path::new(file_name).file_stem()?.to_str()?;
-    let fine = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '-';
-    let named = (1..=64).contains(&stem.len()) && stem.chars().all(fine);
-    named.then_some(stem)
+    reader::is_slug(stem).then_some(stem)
 }
 
 fn bot_of(sheet: &Sheet<'_>, file_name: &str) -> Option<String> {
@@ -144,7 +142,7 @@ fn pace(t: &Table<'_, '_>) -> Option<Pace> {
     let global = t.maybe("global_interval", |v| {
         v.duration(GLOBAL_INTERVAL_MIN..=HOUR)
     });
-    let group = t.maybe("group", group);
+    let group = t.maybe("group", |v| v.slug("monthly-day"));
     let slow = t.maybe("slow", |v| v.table().and_then(|t| slow(&t)));
     if let (Some(None), Some(value)) = (&global, t.get("group")) {
         value.wrong::<()>(
@@ -191,23 +189,6 @@ fn draw(value: &Value<'_, '_>) -> Option<(Duration, Duration)> {
             ),
         ),
     }
-}
-
-fn group(value: &Value<'_, '_>) -> Option<String> {
-    let text = value.text()?;
-    if bot_name(text).is_some_and(|name| name == text) {
-        return Some(text.to_owned());
-    }
-    value.wrong(
-        say(
-            "`pace.group` の名前は小文字の英数字と - です。",
-            "the name of `pace.group` has lower-case letters, digits and -",
-        ),
-        say(
-            "`\"monthly-day\"` のように書いてください。",
-            "write it like `\"monthly-day\"`",
-        ),
-    )
 }
 
 fn slow(t: &Table<'_, '_>) -> Option<Slow> {
@@ -483,7 +464,7 @@ fn declared(value: &Value<'_, '_>) -> Option<Vec<Declared>> {
         .map(|value| {
             let t = value.table()?;
             let id_value = t.need("id", "\"no-advertising\"");
-            let id = id_value.as_ref().and_then(group_slug);
+            let id = id_value.as_ref().and_then(|v| v.slug("no-advertising"));
             let text = t.both_languages();
             t.finish();
             let (id_value, id) = (id_value?, id?);
@@ -501,21 +482,4 @@ fn declared(value: &Value<'_, '_>) -> Option<Vec<Declared>> {
         })
         .collect();
     read.into_iter().collect()
-}
-
-fn group_slug(value: &Value<'_, '_>) -> Option<String> {
-    let text = value.text()?;
-    if bot_name(text).is_some_and(|name| name == text) {
-        return Some(text.to_owned());
-    }
-    value.wrong(
-        say(
-            format!("`{}` は小文字の英数字と - で書きます。", value.path),
-            format!("`{}` has lower-case letters, digits and -", value.path),
-        ),
-        say(
-            "`\"no-advertising\"` のように書いてください。",
-            "write it like `\"no-advertising\"`",
-        ),
-    )
 }

@@ -76,7 +76,7 @@ fn agent(t: &Table<'_, '_>, acceptance: bool) -> Option<Agent> {
         );
     }
     if let (Some(value), Some(ua), Some(url)) = (&url_value, &user_agent, &policy_url)
-        && !ua.contains(url.as_str())
+        && !points_to(ua, url)
     {
         value.wrong::<()>(
             say(
@@ -106,6 +106,15 @@ fn bears(ua: &str, token: &str) -> bool {
         let before = ua.get(..at).and_then(|s| s.chars().next_back());
         let after = ua.get(at + token.len()..).and_then(|s| s.chars().next());
         !goes_on(before) && !goes_on(after)
+    })
+}
+
+/// Whether `url` stands in `ua` as a whole, not as the beginning of a longer one.
+fn points_to(ua: &str, url: &str) -> bool {
+    let ends = |c: char| matches!(c, ' ' | ')' | ']' | '>' | ';' | ',' | '"' | '\'');
+    ua.match_indices(url).any(|(at, _)| {
+        let after = ua.get(at + url.len()..).and_then(|s| s.chars().next());
+        after.is_none_or(ends)
     })
 }
 

@@ -17,6 +17,7 @@ mod identity;
 pub mod problem;
 pub(crate) mod reader;
 pub(crate) mod unit;
+mod value;
 
 pub(crate) use file::bot_name;
 

@@ -4,6 +4,7 @@
 //! [`Problems`] is what leaves, and can be shown without any terminal library.
 
 use std::cell::RefCell;
+use std::collections::BTreeSet;
 use std::fmt::{self, Write as _};
 use std::ops::Range;
 
@@ -48,6 +49,9 @@ pub struct Problems {
     /// The problems.
     pub list: Vec<Problem>,
 }
+
+/// Most errors, and most warnings, that are kept of one file.
+pub const RECORDED_MAX: usize = 10_000;
 
 /// Most problems that [`Problems::render`] shows; more are only counted.
 pub const SHOWN_MAX: usize = 100;
@@ -161,13 +165,15 @@ impl Excerpt {
             before: 0,
             under: 0,
         };
-        // A long line is cut on the left so far that the caret stays in view.
-        let cells_before: usize = line
-            .char_indices()
-            .take_while(|(at, _)| *at < from)
-            .map(|(_, c)| cell(c).1)
-            .sum();
-        let skip = cells_before.saturating_sub(EXCERPT_MAX / 2);
+        // A line too long to show is cut on the left so far that the caret stays in view.
+        let cells = |end: usize| -> usize {
+            let before = line.char_indices().take_while(|(at, _)| *at < end);
+            before.map(|(_, c)| cell(c).1).sum()
+        };
+        let skip = match cells(line.len()) {
+            whole if whole <= EXCERPT_MAX => 0,
+            _ => cells(from).saturating_sub(EXCERPT_MAX / 2),
+        };
         let (mut passed, mut shown) = (0, 0);
         for (at, c) in line.char_indices() {
             let (glyph, width) = cell(c);
@@ -220,15 +226,34 @@ pub(crate) fn say(ja: impl Into<String>, en: impl Into<String>) -> Bilingual {
     }
 }
 
+/// Longest sentence, in characters: it may quote the file.
+const SENTENCE_MAX: usize = 400;
+
+/// The sentences without what a file could put into them to disturb a terminal.
+fn plain(text: Bilingual) -> Bilingual {
+    let plain = |text: String| -> String {
+        let mut plain: String = text.chars().take(SENTENCE_MAX).map(|c| cell(c).0).collect();
+        if text.chars().nth(SENTENCE_MAX).is_some() {
+            plain.push('…');
+        }
+        plain
+    };
+    Bilingual {
+        ja: plain(text.ja),
+        en: plain(text.en),
+    }
+}
+
 /// A file being read: its text, and what was found wrong so far.
 pub(crate) struct Sheet<'t> {
     file: &'t str,
     /// The text.
     pub(crate) text: &'t str,
     line_starts: Vec<usize>,
-    found: RefCell<Vec<Problem>>,
+    errors: RefCell<Vec<Problem>>,
+    warnings: RefCell<Vec<Problem>>,
     /// Lines that could not be parsed; what else is said about them would be guesswork.
-    unparsed: RefCell<Vec<usize>>,
+    unparsed: RefCell<BTreeSet<usize>>,
 }
 
 impl<'t> Sheet<'t> {
@@ -238,7 +263,8 @@ impl<'t> Sheet<'t> {
             file,
             text,
             line_starts: std::iter::once(0).chain(after_breaks).collect(),
-            found: RefCell::default(),
+            errors: RefCell::default(),
+            warnings: RefCell::default(),
             unparsed: RefCell::default(),
         }
     }
@@ -259,7 +285,7 @@ impl<'t> Sheet<'t> {
     /// about things that seem to be missing.
     pub(crate) fn syntax_error(&self, span: Range<usize>, what: Bilingual, remedy: Bilingual) {
         self.error(span.clone(), what, remedy);
-        self.unparsed.borrow_mut().push(self.line(span.start));
+        self.unparsed.borrow_mut().insert(self.line(span.start));
     }
 
     /// Whether every line could be parsed.
@@ -273,29 +299,38 @@ impl<'t> Sheet<'t> {
     }
 
     fn record(&self, severity: Severity, span: Range<usize>, what: Bilingual, remedy: Bilingual) {
+        let mut found = match severity {
+            Severity::Error => self.errors.borrow_mut(),
+            Severity::Warning => self.warnings.borrow_mut(),
+        };
+        if found.len() >= RECORDED_MAX {
+            return;
+        }
         let start = floor_boundary(self.text, span.start);
         let end = floor_boundary(self.text, span.end).max(start);
         let line = self.line(start);
         let line_start = self.line_starts.get(line - 1).copied().unwrap_or_default();
         let before = self.text.get(line_start..start).unwrap_or_default();
-        self.found.borrow_mut().push(Problem {
+        found.push(Problem {
             severity,
             file: self.file.to_owned(),
             span: start..end,
             line,
             column: before.chars().count() + 1,
-            what,
-            remedy,
+            what: plain(what),
+            remedy: plain(remedy),
         });
     }
 
     /// The value with its warnings, if it was read without an error; else all problems.
     pub(crate) fn finish<T>(self, value: Option<T>) -> Result<(T, Problems), Problems> {
-        let mut list = self.found.into_inner();
+        let mut list = self.errors.into_inner();
+        let refused = !list.is_empty();
+        list.append(&mut self.warnings.into_inner());
         list.sort_by_key(|p| (p.span.start, p.severity));
         let problems = Problems { list };
         match value {
-            Some(value) if problems.errors().next().is_none() => Ok((value, problems)),
+            Some(value) if !refused => Ok((value, problems)),
             _ => Err(problems),
         }
     }

@@ -190,7 +190,9 @@ pub(crate) fn show_duration(duration: Duration) -> String {
     // Days only where people count in days: 24h is a day's freshness, 3650d a retention.
     let unit = |(_, scale): &&(&str, u64)| {
         let scale = u128::from(*scale);
-        micros % scale == 0 && (scale < 86_400_000_000 || micros > scale)
+        micros.is_multiple_of(scale)
+            && micros >= scale
+            && (scale < 86_400_000_000 || micros > scale)
     };
     match TIME_UNITS.iter().rev().find(unit) {
         Some((name, scale)) => format!("{}{name}", micros / u128::from(*scale)),
@@ -200,7 +202,7 @@ pub(crate) fn show_duration(duration: Duration) -> String {
 
 /// A size as a charter writes it, in its largest whole unit.
 pub(crate) fn show_size(bytes: u64) -> String {
-    let fits = |(_, scale): &&(&str, u64)| bytes % *scale == 0 && bytes >= *scale;
+    let fits = |(_, scale): &&(&str, u64)| bytes.is_multiple_of(*scale) && bytes >= *scale;
     match SIZE_UNITS.iter().rev().find(fits) {
         Some((name, scale)) => format!("{}{name}", bytes / scale),
         None => format!("{bytes}B"),

@@ -39,7 +39,7 @@ pub(super) fn rows<'t>(sheet: &Sheet<'t>) -> Vec<Row<'t>> {
         );
         return Vec::new();
     };
-    let columns = columns(sheet, &header);
+    let columns = columns(sheet, &header.cells);
     if !columns.contains(&Some("id")) || !columns.contains(&Some("urls")) {
         return Vec::new();
     }
@@ -96,8 +96,8 @@ fn columns(sheet: &Sheet<'_>, header: &[Cell<'_>]) -> Vec<Option<&'static str>> 
     columns
 }
 
-fn row<'t>(sheet: &Sheet<'t>, columns: &[Option<&'static str>], record: Vec<Cell<'t>>) -> Row<'t> {
-    let span = record.first().map_or(0..0, |c| c.span.start..c.span.start);
+fn row<'t>(sheet: &Sheet<'t>, columns: &[Option<&'static str>], record: Record<'t>) -> Row<'t> {
+    let span = record.span.start..record.span.start;
     let mut row = Row {
         span: span.clone(),
         ..Row::default()
@@ -106,7 +106,10 @@ fn row<'t>(sheet: &Sheet<'t>, columns: &[Option<&'static str>], record: Vec<Cell
         span,
         ..TermsRow::default()
     };
-    for (n, cell) in record.into_iter().enumerate() {
+    for (n, cell) in record.cells.into_iter().enumerate() {
+        if cell.text.trim().is_empty() {
+            continue;
+        }
         let Some(column) = columns.get(n) else {
             sheet.error(
                 cell.span,
@@ -121,9 +124,6 @@ fn row<'t>(sheet: &Sheet<'t>, columns: &[Option<&'static str>], record: Vec<Cell
             );
             break;
         };
-        if cell.text.trim().is_empty() {
-            continue;
-        }
         match *column {
             Some("id") => row.id = Some(cell),
             Some("name") => row.name = Some(cell),
@@ -188,8 +188,14 @@ fn split<'t>(cell: &Cell<'t>) -> Vec<Cell<'t>> {
     parts.into_iter().map(part).collect()
 }
 
+/// A record and its bytes, up to the next one.
+pub(super) struct Record<'t> {
+    pub(super) span: Range<usize>,
+    pub(super) cells: Vec<Cell<'t>>,
+}
+
 /// The records of the text; blank lines are none.
-pub(super) fn records<'t>(sheet: &Sheet<'t>) -> Vec<Vec<Cell<'t>>> {
+pub(super) fn records<'t>(sheet: &Sheet<'t>) -> Vec<Record<'t>> {
     let mut fields = Fields {
         text: sheet.text,
         at: if sheet.text.starts_with('\u{feff}') {
@@ -199,21 +205,32 @@ pub(super) fn records<'t>(sheet: &Sheet<'t>) -> Vec<Vec<Cell<'t>>> {
         },
     };
     let mut records = Vec::new();
-    let mut record: Vec<Cell<'t>> = Vec::new();
+    let mut cells: Vec<Cell<'t>> = Vec::new();
+    let mut start = fields.at;
     while let Some((field, end)) = fields.next(sheet) {
-        record.push(field);
+        cells.push(field);
         if end != End::Field {
-            let blank = record.iter().all(|c| c.text.trim().is_empty());
-            let whole = std::mem::take(&mut record);
-            if !blank {
-                records.push(whole);
+            let cells = std::mem::take(&mut cells);
+            if cells.iter().any(|c| !c.text.trim().is_empty()) {
+                let span = start..fields.at;
+                records.push(Record { span, cells });
             }
+            start = fields.at;
         }
         if end == End::Text {
             break;
         }
     }
     records
+}
+
+/// A field as it is written: in quotes where it needs them.
+pub(super) fn quoted(field: &str) -> Cow<'_, str> {
+    if field.contains([',', '"', '\r', '\n']) || field.trim() != field {
+        Cow::Owned(format!("\"{}\"", field.replace('"', "\"\"")))
+    } else {
+        Cow::Borrowed(field)
+    }
 }
 
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -317,12 +334,18 @@ mod tests {
     fn read(text: &str) -> Option<Vec<Vec<String>>> {
         let sheet = Sheet::new("ledger.csv", text);
         let records = records(&sheet);
-        for cell in records.iter().flatten() {
+        for cell in records.iter().flat_map(|r| &r.cells) {
             assert!(text.get(cell.span.clone()).is_some(), "{:?}", cell.span);
         }
         let read = records
             .into_iter()
-            .map(|record| record.into_iter().map(|c| c.text.into_owned()).collect())
+            .map(|record| {
+                record
+                    .cells
+                    .into_iter()
+                    .map(|c| c.text.into_owned())
+                    .collect()
+            })
             .collect();
         sheet.finish(Some(read)).ok().map(|(read, _)| read)
     }

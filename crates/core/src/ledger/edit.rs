@@ -1,24 +1,30 @@
-//! Changes to a TOML ledger's text that keep its comments, order and spacing.
+//! Changes to a ledger's text that keep what else its writer put there: comments, order, columns.
 //!
 //! Text in, text out. The caller reads the result with [`super::Ledger::parse`] before it puts
 //! the file in place: an edit is checked like any other version.
 
+use std::borrow::Cow;
+
 use thiserror::Error;
 use toml_edit::{ArrayOfTables, DocumentMut, Item, Table, value};
 
-use super::{Target, TermsVerdict};
+use super::{Target, TermsVerdict, csv, is_csv};
+use crate::charter::problem::Sheet;
 use crate::charter::unit::show_every;
 
 /// Why a ledger's text was not changed.
 #[derive(Debug, Error, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum EditError {
-    /// The text is no TOML; [`super::Ledger::parse`] says why in detail.
-    #[error("the ledger is not valid TOML: {0}")]
-    NotToml(String),
+    /// The text cannot be parsed; [`super::Ledger::parse`] says why in detail.
+    #[error("the ledger cannot be read: {0}")]
+    Unreadable(String),
     /// `target` is there, but not as `[[target]]` tables.
     #[error("the ledger's targets are not written as [[target]] tables")]
     OtherShape,
+    /// A CSV ledger has no column for something that the target has.
+    #[error("the ledger has no column `{0}`")]
+    NoColumn(String),
     /// A target to add is there already.
     #[error("the ledger already has a target `{0}`")]
     Exists(String),
@@ -27,14 +33,34 @@ pub enum EditError {
     Unknown(String),
 }
 
-/// The text with `target` added at its end.
+/// The text of a ledger, TOML or CSV, with `target` added at its end.
 ///
 /// # Errors
 /// See [`EditError`]; nothing is changed then.
-pub fn add(text: &str, target: &Target) -> Result<String, EditError> {
+pub fn add(file_name: &str, text: &str, target: &Target) -> Result<String, EditError> {
+    if is_csv(file_name) {
+        add_row(file_name, text, target)
+    } else {
+        add_table(text, target)
+    }
+}
+
+/// The text of a ledger, TOML or CSV, without the target `id` (and, in TOML, the comment right
+/// above it).
+///
+/// # Errors
+/// See [`EditError`]; nothing is changed then.
+pub fn remove(file_name: &str, text: &str, id: &str) -> Result<String, EditError> {
+    if is_csv(file_name) {
+        remove_row(file_name, text, id)
+    } else {
+        remove_table(text, id)
+    }
+}
+
+fn add_table(text: &str, target: &Target) -> Result<String, EditError> {
     let mut document = parse(text)?;
-    let targets = targets(&mut document)?;
-    if position(targets, &target.id).is_some() {
+    if position(targets(&mut document)?, &target.id).is_some() {
         return Err(EditError::Exists(target.id.clone()));
     }
     let mut table = table(target);
@@ -43,15 +69,11 @@ pub fn add(text: &str, target: &Target) -> Result<String, EditError> {
     document.set_trailing("");
     let gap = if text.trim().is_empty() { "" } else { "\n" };
     table.decor_mut().set_prefix(before + gap);
-    self::targets(&mut document)?.push(table);
+    targets(&mut document)?.push(table);
     Ok(document.to_string())
 }
 
-/// The text without the target `id` and the comment right above it.
-///
-/// # Errors
-/// See [`EditError`]; nothing is changed then.
-pub fn remove(text: &str, id: &str) -> Result<String, EditError> {
+fn remove_table(text: &str, id: &str) -> Result<String, EditError> {
     let mut document = parse(text)?;
     let targets = targets(&mut document)?;
     let at = position(targets, id).ok_or_else(|| EditError::Unknown(id.to_owned()))?;
@@ -81,7 +103,7 @@ fn prefix(table: &Table) -> String {
 
 fn parse(text: &str) -> Result<DocumentMut, EditError> {
     text.parse()
-        .map_err(|error: toml_edit::TomlError| EditError::NotToml(error.message().to_owned()))
+        .map_err(|error: toml_edit::TomlError| EditError::Unreadable(error.message().to_owned()))
 }
 
 fn targets(document: &mut DocumentMut) -> Result<&mut ArrayOfTables, EditError> {
@@ -126,19 +148,115 @@ fn table(target: &Target) -> Table {
         terms.insert("url", value(&check.url));
         terms.insert("checked_by", value(&check.checked_by));
         terms.insert("checked_on", value(&check.checked_on));
-        let verdict = match check.verdict {
-            TermsVerdict::Allowed => "allowed",
-            TermsVerdict::Refused => "refused",
-            TermsVerdict::Unclear => "unclear",
-        };
-        terms.insert("verdict", value(verdict));
+        terms.insert("verdict", value(word(check.verdict)));
         table.insert("terms", Item::Table(terms));
     }
     table
+}
+
+fn word(verdict: TermsVerdict) -> &'static str {
+    match verdict {
+        TermsVerdict::Allowed => "allowed",
+        TermsVerdict::Refused => "refused",
+        TermsVerdict::Unclear => "unclear",
+    }
 }
 
 fn strings(list: &[String]) -> Item {
     let mut array = toml_edit::Array::new();
     array.extend(list.iter().map(String::as_str));
     value(array)
+}
+
+fn add_row(file: &str, text: &str, target: &Target) -> Result<String, EditError> {
+    let records = records(file, text)?;
+    let (header, rows) = records
+        .split_first()
+        .ok_or_else(|| EditError::NoColumn("id".to_owned()))?;
+    if row_of(header, rows, &target.id).is_some() {
+        return Err(EditError::Exists(target.id.clone()));
+    }
+    let mut fields = fields(target);
+    let mut row = Vec::new();
+    for cell in &header.cells {
+        let at = fields
+            .iter()
+            .position(|(name, _)| *name == cell.text.trim());
+        let field = at.map(|at| fields.remove(at).1).unwrap_or_default();
+        row.push(csv::quoted(&field).into_owned());
+    }
+    if let Some((column, _)) = fields.iter().find(|(_, field)| !field.is_empty()) {
+        return Err(EditError::NoColumn((*column).to_owned()));
+    }
+    let line_end = if text.contains("\r\n") { "\r\n" } else { "\n" };
+    let ended = text.ends_with('\n');
+    let gap = if ended { "" } else { line_end };
+    Ok(format!("{text}{gap}{}{line_end}", row.join(",")))
+}
+
+fn remove_row(file: &str, text: &str, id: &str) -> Result<String, EditError> {
+    let records = records(file, text)?;
+    let row = records
+        .split_first()
+        .and_then(|(header, rows)| row_of(header, rows, id))
+        .ok_or_else(|| EditError::Unknown(id.to_owned()))?;
+    let mut text = text.to_owned();
+    text.replace_range(row.span.clone(), "");
+    Ok(text)
+}
+
+fn records<'t>(file: &'t str, text: &'t str) -> Result<Vec<csv::Record<'t>>, EditError> {
+    let sheet = Sheet::new(file, text);
+    let records = csv::records(&sheet);
+    match sheet.finish(Some(records)) {
+        Ok((records, _)) => Ok(records),
+        Err(problems) => Err(EditError::Unreadable(problems.to_string())),
+    }
+}
+
+fn row_of<'r, 't>(
+    header: &csv::Record<'t>,
+    rows: &'r [csv::Record<'t>],
+    id: &str,
+) -> Option<&'r csv::Record<'t>> {
+    let column = header.cells.iter().position(|c| c.text.trim() == "id")?;
+    let has = |row: &&csv::Record<'t>| row.cells.get(column).is_some_and(|c| c.text.trim() == id);
+    rows.iter().find(has)
+}
+
+/// The columns of a target, blank ones too.
+fn fields(target: &Target) -> Vec<(&'static str, Cow<'_, str>)> {
+    let text = |text: &'_ Option<String>| Cow::Owned(text.clone().unwrap_or_default());
+    let check = target.terms.as_ref();
+    let every = target.every.map(show_every).unwrap_or_default();
+    // A name that repeats the id needs no column.
+    let name = if target.name == target.id {
+        ""
+    } else {
+        &target.name
+    };
+    vec![
+        ("id", target.id.as_str().into()),
+        ("name", name.into()),
+        ("urls", target.urls.join(" ").into()),
+        ("category", text(&target.category)),
+        ("provider", text(&target.provider)),
+        ("every", every.into()),
+        ("terms_url", check.map_or("", |c| &c.url).into()),
+        (
+            "terms_checked_by",
+            check.map_or("", |c| &c.checked_by).into(),
+        ),
+        (
+            "terms_checked_on",
+            check.map_or("", |c| &c.checked_on).into(),
+        ),
+        (
+            "terms_verdict",
+            check.map_or("", |c| word(c.verdict)).into(),
+        ),
+        ("include", target.include.join(", ").into()),
+        ("ignore", target.ignore.join(", ").into()),
+        ("notes", text(&target.notes)),
+    ]
 }

@@ -5,7 +5,7 @@ use std::borrow::Cow;
 use jiff::civil::Date;
 
 use super::check::{Cell, Checks, Row, TermsRow};
-use super::{Ledger, csv};
+use super::{Ledger, csv, is_csv};
 use crate::charter::Charter;
 use crate::charter::problem::{Problems, Sheet, say};
 use crate::charter::reader::{self, Table, Value};
@@ -33,12 +33,11 @@ impl Ledger {
     ) -> Result<Self, Problems> {
         let sheet = Sheet::new(file_name, text);
         let mut checks = Checks::new(&sheet, charter, today);
-        let lower = file_name.to_ascii_lowercase();
-        if lower.ends_with(".csv") {
+        if is_csv(file_name) {
             for row in csv::rows(&sheet) {
                 checks.row(row);
             }
-        } else if lower.ends_with(".toml") {
+        } else if file_name.to_ascii_lowercase().ends_with(".toml") {
             toml_rows(&sheet, &mut checks);
         } else {
             sheet.error(

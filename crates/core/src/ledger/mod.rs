@@ -13,6 +13,7 @@ mod check;
 mod csv;
 pub mod edit;
 mod file;
+mod url;
 
 /// A ledger file, valid as a whole.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -24,6 +25,10 @@ pub struct Ledger {
     /// What holds but may surprise: for example a row without the terms check that the charter
     /// promises, which the gate will refuse to visit.
     pub warnings: Problems,
+}
+
+fn is_csv(file_name: &str) -> bool {
+    file_name.to_ascii_lowercase().ends_with(".csv")
 }
 
 /// One row of a ledger. All its URLs lie on one host: a target is visited in one lane.
