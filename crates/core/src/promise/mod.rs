@@ -14,13 +14,21 @@ use crate::journal::Header;
 
 pub use crate::audit::versions::Versions;
 
+pub mod auto_pause;
 pub mod global_interval;
 pub mod interval;
+pub mod no_evasion;
+pub mod opt_out;
 pub mod public_only;
+mod reach;
 pub mod retry_after;
 pub mod robots_obeyed;
+pub mod safe_redirect;
+pub mod size;
+pub mod terms;
 #[cfg(test)]
 pub(crate) mod testing;
+pub mod timeout;
 
 /// One sentence of the policy.
 pub trait Promise: Sync {
@@ -131,6 +139,13 @@ pub static PROMISES: &[&dyn Promise] = &[
     &robots_obeyed::RobotsObeyed,
     &interval::Interval,
     &global_interval::GlobalInterval,
+    &auto_pause::AutoPause,
+    &no_evasion::NoEvasion,
+    &timeout::Timeout,
+    &size::Size,
+    &safe_redirect::SafeRedirect,
+    &terms::Terms,
+    &opt_out::OptOut,
 ];
 
 /// The promise with this id.
