@@ -2,8 +2,8 @@
 //!
 //! A case is a title (`=== …`), edits of the sound file (`- line` is replaced by the `+ line`s
 //! below it, or the `+ line`s stand at its end where there is no `-`), and the problems in their
-//! order: `! [what the caret marks] what -> remedy` (`?` instead of `!` for a warning). A file
-//! that has no sound one is written whole, with `+`.
+//! order: `! [what the caret marks, else the line] what -> remedy` (`?` instead of `!` for a
+//! warning). A file that has no sound one is written whole, with `+`.
 //!
 //! `REIGI_BLESS=1` writes what is said today into the data files, to be read and committed.
 #![expect(clippy::unwrap_used, reason = "a test stops at what it did not expect")]
@@ -44,7 +44,10 @@ fn run(file: &str, sound: &str, read: impl Fn(&str) -> Problems) {
                 Severity::Error => '!',
                 Severity::Warning => '?',
             };
-            let marked = &text[p.span.clone()];
+            let marked = match &text[p.span.clone()] {
+                "" => format!("line {}", p.line),
+                marked => marked.to_owned(),
+            };
             assert!(!p.what.ja.is_empty() && !p.remedy.ja.is_empty(), "{p:?}");
             writeln!(got, "{mark} [{marked}] {} -> {}", p.what.en, p.remedy.en).unwrap();
         }

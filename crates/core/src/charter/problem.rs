@@ -3,7 +3,7 @@
 //! Shared by the charter, the ledger and the house file. [`Sheet`] collects while a file is read;
 //! [`Problems`] is what leaves, and can be shown without any terminal library.
 
-use std::cell::RefCell;
+use std::cell::{Cell, RefCell};
 use std::collections::BTreeSet;
 use std::fmt::{self, Write as _};
 use std::ops::Range;
@@ -254,6 +254,8 @@ pub(crate) struct Sheet<'t> {
     warnings: RefCell<Vec<Problem>>,
     /// Lines that could not be parsed; what else is said about them would be guesswork.
     unparsed: RefCell<BTreeSet<usize>>,
+    /// Where the text that could be told apart ends.
+    readable: Cell<usize>,
 }
 
 impl<'t> Sheet<'t> {
@@ -266,12 +268,15 @@ impl<'t> Sheet<'t> {
             errors: RefCell::default(),
             warnings: RefCell::default(),
             unparsed: RefCell::default(),
+            readable: Cell::new(usize::MAX),
         }
     }
 
     /// Records an error.
     pub(crate) fn error(&self, span: Range<usize>, what: Bilingual, remedy: Bilingual) {
-        if !self.unparsed.borrow().contains(&self.line(span.start)) {
+        if span.start <= self.readable.get()
+            && !self.unparsed.borrow().contains(&self.line(span.start))
+        {
             self.record(Severity::Error, span, what, remedy);
         }
     }
@@ -286,6 +291,11 @@ impl<'t> Sheet<'t> {
     pub(crate) fn syntax_error(&self, span: Range<usize>, what: Bilingual, remedy: Bilingual) {
         self.error(span.clone(), what, remedy);
         self.unparsed.borrow_mut().insert(self.line(span.start));
+    }
+
+    /// From here on the text was read as something that it is not: nothing is said about it.
+    pub(crate) fn give_up_after(&self, at: usize) {
+        self.readable.set(at);
     }
 
     /// Whether every line could be parsed.

@@ -16,37 +16,73 @@ pub(crate) use super::value::{Value, date, every, is_slug};
 
 /// Parses the sheet's text; syntax errors are recorded, and what could be read is returned.
 pub(crate) fn parse<'t>(sheet: &Sheet<'t>) -> Spanned<DeTable<'t>> {
-    let (document, errors) = DeTable::parse_recoverable(sheet.text);
+    let (document, mut errors) = DeTable::parse_recoverable(sheet.text);
+    let end = sheet.text.len();
+    errors.sort_by_key(|error| error.span().map_or(end, |span| span.start));
     for error in errors {
-        let end = sheet.text.len();
         let span = error.span().unwrap_or(end..end);
-        let remedy = syntax_remedy(error.message(), sheet.text.get(span.clone()));
         let message = error.message();
+        let remedy = syntax_remedy(message, sheet.text.get(span.clone()).unwrap_or_default());
         let what = say(
             format!("TOML として読めません（{message}）。"),
             format!("not TOML: {message}"),
         );
-        sheet.syntax_error(span, what, remedy);
+        sheet.syntax_error(span.clone(), what, remedy);
+        // An array or inline table that is not closed swallows what follows: whatever would be
+        // said about that is no problem of its own.
+        if ["array", "inline table", "key-value pairs"]
+            .iter()
+            .any(|w| message.contains(w))
+        {
+            sheet.give_up_after(span.start);
+            break;
+        }
     }
     document
 }
 
-fn syntax_remedy(message: &str, found: Option<&str>) -> Bilingual {
+fn syntax_remedy(message: &str, found: &str) -> Bilingual {
     // What a word processor makes of "…".
     let quotes = ['”', '“', '„', '＂', '「', '」', '\''];
-    match found.map(|found| found.trim_matches(quotes)) {
-        Some(found) if message.contains("must be quoted") && !found.contains(['"', '\n']) => say(
+    let found = found.trim_matches(quotes);
+    let has = |words: &str| message.contains(words);
+    if has("must be quoted") && !found.is_empty() && !found.contains(['"', '\n']) {
+        return say(
             format!("`\"{found}\"` と囲んでください。"),
             format!("write `\"{found}\"`"),
-        ),
-        _ if message.contains("duplicate key") => {
-            say("同じキーは一度だけにしてください。", "name each key once")
-        }
-        _ => say(
-            "文字列と単位つきの値は \"…\" で囲み、表は [名前]、配列は [\"…\", \"…\"] と書きます。",
-            "put strings and values with a unit in \"…\", write tables as [name], arrays as [\"…\", \"…\"]",
-        ),
+        );
     }
+    let (ja, en) = match message {
+        _ if has("duplicate key") => ("同じキーは一度だけにしてください。", "name each key once"),
+        _ if has("must be quoted")
+            || has("unquoted key")
+            || has("no value")
+            || has("missing value") =>
+        {
+            (
+                "`キー = 値` の形で書いてください。",
+                "write it as `key = value`",
+            )
+        }
+        _ if has("unclosed table") || has("unclosed array table") => (
+            "見出しを ] で閉じてください（[[…]] は ]] で）。",
+            "close the header with ] (or ]])",
+        ),
+        _ if has("array") => (
+            "要素をコンマで区切り、配列を ] で閉じてください。",
+            "put commas between the elements, and close the array with ]",
+        ),
+        _ if has("inline table") || has("key-value pairs") => (
+            "`{ キー = 値, キー = 値 }` の形で書き、} で閉じてください。",
+            "write it as `{ key = value, key = value }`, and close it with }",
+        ),
+        _ if has("string") => ("文字列を \" で閉じてください。", "close the string with \""),
+        _ => (
+            "文字列と単位つきの値は \"…\" で囲み、表は [名前] と書きます。",
+            "put strings and values with a unit in \"…\", write tables as [name]",
+        ),
+    };
+    say(ja, en)
 }
 
 /// A table of the document. Ask for every key it may have, then [`Table::finish`].
@@ -185,7 +221,9 @@ impl<'s, 't> Table<'s, 't> {
         }
     }
 
-    fn missing(&self, key: &str, line: &str) {
+    /// Records that `key` is not there, where everything else could be parsed. `line` is what to
+    /// write.
+    pub(crate) fn missing(&self, key: &str, line: &str) {
         if !self.sheet.is_parsed() {
             return;
         }

@@ -100,12 +100,13 @@ fn house_file(root: &Table<'_, '_>) -> Option<HouseFile> {
             lang?.unwrap_or_default(),
         ))
     });
-    let bots = root
-        .need(
-            "bot",
-            "[{ charter = \"charters/…\", ledger = \"ledgers/…\" }]",
-        )
-        .and_then(|v| bots(&v));
+    let bots = match root.get("bot") {
+        Some(value) => bots(&value),
+        None => {
+            root.missing("bot", "[[bot]]");
+            None
+        }
+    };
     let network = root.maybe("network", |v| v.table().and_then(|t| network(&t)));
     let store = root.maybe("store", |v| {
         let t = v.table()?;
