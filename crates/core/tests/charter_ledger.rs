@@ -175,6 +175,9 @@ fn an_edit_of_toml_keeps_what_people_wrote() {
     );
     assert_eq!(remove(&without_a, "b").unwrap(), "# Our schools.\n");
 
+    let windows = |text: &str| text.replace('\n', "\r\n");
+    assert_eq!(remove(&windows(text), "a").unwrap(), windows(&without_a));
+
     // The first target of a ledger that only has comments.
     let first = edit::add("a.toml", "# Nothing yet.\n", &target).unwrap();
     assert!(

@@ -5,7 +5,8 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use reigi_core::charter::{Charter, Problems};
+use reigi_core::charter::Charter;
+use reigi_core::charter::problem::{Problems, decode};
 use reigi_core::house_file::HouseFile;
 use reigi_core::ledger::Ledger;
 use reigi_core::state::house::{HouseFacts, Zone};
@@ -129,7 +130,7 @@ async fn facts(store: &Store) -> Result<HouseFacts, reigi_store::Error> {
 fn read(path: &Path) -> Result<String, NotOpened> {
     let bytes = fs::read(path).map_err(|e| NotOpened::File(path.to_owned(), e))?;
     let name = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
-    match reigi_core::charter::decode(&name, &bytes) {
+    match decode(&name, &bytes) {
         Ok(text) => Ok(text.to_owned()),
         Err(problems) => {
             let text = String::from_utf8_lossy(&bytes).into_owned();

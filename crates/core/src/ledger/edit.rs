@@ -41,7 +41,7 @@ pub fn add(file_name: &str, text: &str, target: &Target) -> Result<String, EditE
     if is_csv(file_name) {
         add_row(file_name, text, target)
     } else {
-        add_table(text, target)
+        with_line_ends(text, |text| add_table(text, target))
     }
 }
 
@@ -54,8 +54,20 @@ pub fn remove(file_name: &str, text: &str, id: &str) -> Result<String, EditError
     if is_csv(file_name) {
         remove_row(file_name, text, id)
     } else {
-        remove_table(text, id)
+        with_line_ends(text, |text| remove_table(text, id))
     }
+}
+
+/// Edits with `\n`, which is all that the TOML writer knows, and gives the text its `\r\n` back.
+fn with_line_ends(
+    text: &str,
+    edit: impl FnOnce(&str) -> Result<String, EditError>,
+) -> Result<String, EditError> {
+    if !text.contains("\r\n") {
+        return edit(text);
+    }
+    let edited = edit(&text.replace("\r\n", "\n"))?;
+    Ok(edited.replace('\n', "\r\n"))
 }
 
 fn add_table(text: &str, target: &Target) -> Result<String, EditError> {

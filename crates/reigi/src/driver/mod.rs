@@ -23,7 +23,7 @@ use tokio::sync::mpsc;
 
 use crate::clock::SystemClock;
 use answer::Answer;
-pub(crate) use lanes::{read as read_row, read_lane};
+pub(crate) use lanes::read as read_row;
 use turn::Batch;
 
 /// Requests under way at once over all lanes.
@@ -75,7 +75,7 @@ pub(crate) struct Tally {
 /// Something that came in.
 enum Incoming {
     /// A look-up ended.
-    LookedUp(LaneId, Result<Vec<std::net::IpAddr>, String>),
+    LookedUp(LaneId, std::result::Result<Vec<std::net::IpAddr>, String>),
     /// A request ended.
     Answered(Box<Answer>),
     /// An answer was judged.
