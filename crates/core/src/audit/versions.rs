@@ -4,7 +4,7 @@
 //! Built from the journal only, as the audit streams over it.
 
 use std::cell::RefCell;
-use std::collections::{BTreeMap, HashMap};
+use std::collections::{BTreeMap, HashMap, HashSet};
 use std::sync::Arc;
 
 use jiff::tz::TimeZone;
@@ -12,7 +12,7 @@ use reigi_robots::Rules;
 
 use crate::charter::Charter;
 use crate::digest::Digest;
-use crate::event::{Event, Seq};
+use crate::event::{Event, LaneId, Seq};
 use crate::journal::Header;
 use crate::ledger::Target;
 
@@ -40,6 +40,8 @@ pub struct Versions<'e> {
     /// The house's zone at this point of the journal.
     pub zone: TimeZone,
     rows: HashMap<String, HashMap<String, (Seq, Target)>>,
+    erased: HashSet<Seq>,
+    erased_in: HashSet<LaneId>,
     evidence: &'e dyn Evidence,
     rules: RefCell<HashMap<Digest, Option<Arc<Rules>>>>,
 }
@@ -56,6 +58,8 @@ impl<'e> Versions<'e> {
             in_force: BTreeMap::new(),
             zone: TimeZone::UTC,
             rows: HashMap::new(),
+            erased: HashSet::new(),
+            erased_in: HashSet::new(),
             evidence,
             rules: RefCell::default(),
         }
@@ -85,6 +89,24 @@ impl<'e> Versions<'e> {
             }
             _ => {}
         }
+    }
+
+    /// Notes an entry whose payload was erased: what rests on it cannot be decided any more.
+    pub fn see_erased(&mut self, header: &Header) {
+        self.erased.insert(header.seq);
+        self.erased_in.insert(header.lane);
+    }
+
+    /// Whether the payload of this entry was erased.
+    #[must_use]
+    pub fn is_erased(&self, seq: Seq) -> bool {
+        self.erased.contains(&seq)
+    }
+
+    /// Whether a payload of this lane was erased before this point of the journal.
+    #[must_use]
+    pub fn is_erased_in(&self, lane: LaneId) -> bool {
+        self.erased_in.contains(&lane)
     }
 
     /// Puts a ledger row in force.

@@ -132,7 +132,10 @@ impl Proof for Pauses {
                     streak.paused || after.is_none_or(|after| streak.visits < after),
                 );
                 streak.failing = false;
-                if visits > 0 {
+                if !kept && versions.is_erased_in(header.lane) {
+                    self.finding
+                        .undecidable(header.seq, "an entry of its lane was erased");
+                } else if visits > 0 {
                     self.finding.check(kept, header.seq, || {
                         format!("visited again after {visits} failed visits without a pause")
                     });

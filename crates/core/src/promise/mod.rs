@@ -15,13 +15,22 @@ use crate::journal::Header;
 pub use crate::audit::versions::Versions;
 
 pub mod auto_pause;
+pub mod complete_page;
+pub mod declared;
+pub mod evidence;
+pub mod extraction;
 pub mod global_interval;
 pub mod interval;
 pub mod no_evasion;
+pub mod no_redistribution;
 pub mod opt_out;
+pub mod page_signals;
+pub mod provenance;
 pub mod public_only;
 mod reach;
+pub mod retention;
 pub mod retry_after;
+pub mod review;
 pub mod robots_obeyed;
 pub mod safe_redirect;
 pub mod size;
@@ -146,6 +155,15 @@ pub static PROMISES: &[&dyn Promise] = &[
     &safe_redirect::SafeRedirect,
     &terms::Terms,
     &opt_out::OptOut,
+    &extraction::Extraction,
+    &page_signals::PageSignals,
+    &evidence::Evidence,
+    &retention::Retention,
+    &review::Reviewed,
+    &provenance::Provenance,
+    &no_redistribution::NoRedistribution,
+    &complete_page::CompletePage,
+    &declared::Declared,
 ];
 
 /// The promise with this id.

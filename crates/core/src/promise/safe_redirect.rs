@@ -162,6 +162,10 @@ impl Hops {
             );
             return;
         }
+        if versions.is_erased(cause) {
+            self.finding.undecidable(header.seq, "its cause was erased");
+            return;
+        }
         let Some(redirect) = self.recent.get(&cause) else {
             self.finding.check(false, header.seq, || {
                 format!("entry {} is no redirecting answer", cause.0)

@@ -14,7 +14,8 @@ use crate::audit::versions::NoEvidence;
 use crate::charter::{Charter, RequestKind};
 use crate::digest::Digest;
 use crate::event::{
-    Admitted, Answered, BodyRef, CharterAdopted, Event, LaneId, RobotsBasis, Seq, TargetEntered,
+    Admitted, Answered, BodyRef, Cause, Changed, CharterAdopted, Decision, Event, LaneId,
+    Observation, Observed, Released, ReleasedItem, Reviewed, RobotsBasis, Seq, TargetEntered,
     Validators, VisitClosed, VisitOpened,
 };
 use crate::fetched::{Outcome, WireText};
@@ -422,4 +423,64 @@ impl crate::audit::versions::Evidence for Bodies<'_> {
 /// A field of an answer.
 pub(crate) fn header(name: &str, value: &str) -> (String, WireText) {
     (name.to_owned(), WireText::Text(value.to_owned()))
+}
+
+/// Change `number` of `PAGE`, as found.
+pub(crate) fn changed(number: u64) -> Changed {
+    Changed {
+        change: number,
+        bot: BOT.to_owned(),
+        target: TARGET.to_owned(),
+        url: PAGE.to_owned(),
+        before: Digest::of(b"before"),
+        after: Digest::of(b"after"),
+        summary_ja: "授業料：33万円→35万円".to_owned(),
+        summary_en: "Tuition: 330,000 yen → 350,000 yen".to_owned(),
+        cause: Cause::Site,
+        supersedes: None,
+    }
+}
+
+/// A decision about it.
+pub(crate) fn reviewed(change: u64, decision: Decision, by: &str) -> Reviewed {
+    Reviewed {
+        change,
+        decision,
+        by: by.to_owned(),
+        note: None,
+        evidence_opened: true,
+        epoch: 1,
+    }
+}
+
+/// Its publication, as confirmed at `confirmed`.
+pub(crate) fn released(change: u64, confirmed: &Now) -> Released {
+    Released {
+        bot: BOT.to_owned(),
+        items: vec![ReleasedItem {
+            lane: LANE,
+            change,
+            url: PAGE.to_owned(),
+            confirmed: confirmed.wall,
+            text: vec!["授業料：33万円→35万円".to_owned()],
+        }],
+    }
+}
+
+/// What a visit learned about a page, without a version.
+pub(crate) fn observed(
+    visit: u64,
+    url: &str,
+    observation: Observation,
+    answered: Option<Seq>,
+) -> Observed {
+    Observed {
+        visit,
+        bot: BOT.to_owned(),
+        target: TARGET.to_owned(),
+        url: url.to_owned(),
+        observation,
+        answered,
+        version: None,
+    }
 }
