@@ -15,13 +15,13 @@ use crate::charter::{Charter, RequestKind};
 use crate::digest::Digest;
 use crate::event::{
     Admitted, Answered, BodyRef, Cause, Changed, CharterAdopted, Decision, Event, LaneId,
-    Observation, Observed, Released, ReleasedItem, Reviewed, RobotsBasis, Seq, TargetEntered,
-    Validators, VisitClosed, VisitOpened,
+    Observation, Observed, Released, ReleasedItem, Reviewed, RobotsBasis, SegmentOpened, Seq,
+    TargetEntered, Validators, VisitClosed, VisitOpened,
 };
 use crate::fetched::{Outcome, WireText};
 use crate::gate::{Ask, Scene, Verdict};
 use crate::host::Host;
-use crate::journal::Header;
+use crate::journal::{Entry, Head, Header, Sealed};
 use crate::ledger::{Target, TermsCheck, TermsVerdict};
 use crate::state::{House, LaneState, TargetKey, TargetState};
 use crate::time::{Mono, Now, Timestamp};
@@ -182,14 +182,41 @@ impl History {
     pub(crate) fn under(change: impl FnOnce(&mut Charter)) -> Self {
         let mut charter = charter();
         change(&mut charter);
-        let mut history = Self {
+        Self::empty(charter).adopted()
+    }
+
+    /// A history that begins with its segment's opening, as a stored journal does.
+    pub(crate) fn begun() -> Self {
+        let mut history = Self::empty(charter());
+        history.begin_segment(1, Vec::new());
+        history.adopted()
+    }
+
+    /// Opens a segment; `heads`: those of the segments before.
+    pub(crate) fn begin_segment(&mut self, segment: u64, heads: Vec<Head>) -> Seq {
+        self.segment = segment;
+        let clock = self.now;
+        self.house(SegmentOpened {
+            program: "reigi 0.1.0".to_owned(),
+            role: "run".to_owned(),
+            heads,
+            clock,
+        })
+    }
+
+    fn empty(charter: Charter) -> Self {
+        Self {
             now: at(0.0),
             segment: 1,
             bodies: HashMap::new(),
             entries: Vec::new(),
             visits: 0,
             charter,
-        };
+        }
+    }
+
+    fn adopted(self) -> Self {
+        let mut history = self;
         let adopted = CharterAdopted {
             bot: BOT.to_owned(),
             version: 1,
@@ -401,6 +428,32 @@ impl History {
             }
         }
         proof.finish()
+    }
+
+    /// The entries as a store would keep them, hashed and chained.
+    pub(crate) fn sealed(&self) -> Vec<Entry> {
+        let mut heads: HashMap<u64, Digest> = HashMap::new();
+        self.entries
+            .iter()
+            .map(|(header, event)| {
+                let mut salt = [0; 16];
+                salt[..8].copy_from_slice(&header.seq.0.to_le_bytes());
+                let sealed = Sealed {
+                    salt,
+                    payload: event.encode(),
+                };
+                let header = Header {
+                    payload_digest: sealed.digest(),
+                    prev: heads.get(&header.segment).copied().unwrap_or_default(),
+                    ..header.clone()
+                };
+                heads.insert(header.segment, header.hash());
+                Entry {
+                    header,
+                    sealed: Some(sealed),
+                }
+            })
+            .collect()
     }
 
     /// The entries that `promise` finds broken.
