@@ -1,5 +1,10 @@
--- The house: journal, projections, evidence. Only SQL that SQLite and PostgreSQL both run.
-CREATE TABLE entries (
+-- The common part of SQLite's and PostgreSQL's SQL: BIGINT, TEXT and BYTEA only.
+-- Times are microseconds since the Unix epoch, digests 32 raw bytes.
+
+CREATE TABLE epoch (value BIGINT NOT NULL);
+INSERT INTO epoch (value) VALUES (0);
+
+CREATE TABLE entry (
     seq BIGINT PRIMARY KEY,
     segment BIGINT NOT NULL,
     at BIGINT NOT NULL,
@@ -13,42 +18,38 @@ CREATE TABLE entries (
     salt BYTEA,
     payload BYTEA
 );
-CREATE UNIQUE INDEX entries_lane ON entries (lane, lane_seq) WHERE lane > 0;
+CREATE INDEX entry_by_segment ON entry (segment, seq);
+CREATE UNIQUE INDEX entry_by_lane ON entry (lane, lane_seq) WHERE lane <> 0;
 
-CREATE TABLE heads (
-    segment BIGINT PRIMARY KEY,
-    seq BIGINT NOT NULL,
-    hash BYTEA NOT NULL
-);
-
-CREATE TABLE epoch (
-    id BIGINT PRIMARY KEY,
-    value BIGINT NOT NULL
-);
-INSERT INTO epoch (id, value) VALUES (1, 0);
-
-CREATE TABLE projections (
-    projection TEXT NOT NULL,
+CREATE TABLE projection (
+    name TEXT NOT NULL,
     lane BIGINT NOT NULL,
     key TEXT NOT NULL,
     due BIGINT,
     value TEXT NOT NULL,
     applied_seq BIGINT NOT NULL,
     fold_version BIGINT NOT NULL,
-    PRIMARY KEY (lane, projection, key)
+    PRIMARY KEY (name, lane, key)
 );
-CREATE INDEX projections_due ON projections (projection, due) WHERE due IS NOT NULL;
-CREATE INDEX projections_key ON projections (projection, key);
+CREATE INDEX projection_by_lane ON projection (lane);
+CREATE INDEX projection_by_key ON projection (name, key);
+CREATE INDEX projection_by_due ON projection (due, lane) WHERE name = 'lane' AND due IS NOT NULL;
 
--- A frame belongs to (owner, digest). base NULL: a full frame; else a delta against that digest
--- of the same owner. frame NULL: the bytes are in the folder.
-CREATE TABLE frames (
+-- A frame belongs to (owner, digest). `base` names the owner's full frame that a delta needs;
+-- exactly one of `frame` and `file` is set.
+CREATE TABLE body (
     owner TEXT NOT NULL,
     digest BYTEA NOT NULL,
+    number BIGINT NOT NULL,
     base BYTEA,
     bytes BIGINT NOT NULL,
+    frame_bytes BIGINT NOT NULL,
     stored BIGINT NOT NULL,
     frame BYTEA,
+    file TEXT,
     PRIMARY KEY (owner, digest)
 );
-CREATE INDEX frames_digest ON frames (digest);
+CREATE INDEX body_by_digest ON body (digest);
+CREATE INDEX body_by_owner ON body (owner, number);
+CREATE INDEX body_by_base ON body (owner, base) WHERE base IS NOT NULL;
+CREATE INDEX body_by_file ON body (file) WHERE file IS NOT NULL;

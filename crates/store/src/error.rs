@@ -1,81 +1,87 @@
-//! What the store cannot do, in sentences with a remedy.
+//! What can go wrong with the store, and what a person can do about it.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use reigi_core::digest::Digest;
 
-/// Why the store said no.
+/// An error of the store.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum Error {
-    /// Another process drives this house.
-    #[error("another process runs this house: {by}; wait for it to end or stop it")]
+    /// Another driver runs this house.
+    #[error("another driver runs this house: {by}; stop it first")]
     Locked {
-        /// Process id, role and start of the first.
+        /// What the lock file says: pid, role and start of the driver.
         by: String,
     },
-    /// The rules changed since the caller read them; judge anew.
-    #[error("the rules changed meanwhile (epoch {now})")]
+    /// The rules changed since the decision; nothing was written.
+    #[error("the rules changed meanwhile: epoch {now} is in force")]
     Stale {
         /// The epoch in force.
         now: u64,
     },
-    /// An earlier append failed: this process may not go on.
-    #[error("an earlier write to the journal failed; nothing more may happen until a restart")]
+    /// An append of this handle failed half-way: memory may be ahead of the disk.
+    #[error("an earlier append failed; restart to go on from what is on disk")]
     Poisoned,
-    /// A stored body is not what it was.
-    #[error("the stored body {digest} is damaged: {why}; restore it from a backup or forget it")]
+    /// A body does not have the digest that names it, or its frame cannot be read.
+    #[error("the stored body {digest} is damaged; restore it from a backup")]
     Corrupt {
         /// The body.
         digest: Digest,
-        /// What is wrong.
-        why: String,
     },
-    /// The database was written by a newer program.
-    #[error("the store has schema {version}, newer than this program; run the newer reigi")]
+    /// The database was written by a later program.
+    #[error("the database has schema {found}, this program knows {known}; use the newer program")]
     NewerSchema {
-        /// Its version.
-        version: i64,
+        /// Version found.
+        found: u64,
+        /// Newest version known.
+        known: u64,
     },
-    /// The disk is full.
-    #[error("the disk that holds {dir} is full; free some space, nothing was lost")]
-    DiskFull {
-        /// The data folder.
-        dir: String,
-    },
-    /// The folder cannot be written.
-    #[error("{dir} cannot be written ({why}); check its owner and permissions")]
+    /// The database cannot be written.
+    #[error(
+        "{} cannot be written; give this user write access to it and its folder", .path.display()
+    )]
     ReadOnly {
-        /// The data folder.
-        dir: String,
-        /// What the system says.
-        why: String,
+        /// The database or folder.
+        path: PathBuf,
     },
-    /// A row does not read: the projections are of another shape.
-    #[error("the row {table}/{key} does not read ({why}); rebuild with `reigi audit --rebuild`")]
+    /// No room is left.
+    #[error("no room left for {}; free disk space, then restart", .path.display())]
+    DiskFull {
+        /// The database or file.
+        path: PathBuf,
+    },
+    /// Another process holds the write lock for too long.
+    #[error("another process keeps {} locked; try again", .path.display())]
+    Busy {
+        /// The database.
+        path: PathBuf,
+    },
+    /// A stored row cannot be read.
+    #[error("row {key:?} of {table}: {why}; rebuild the projections")]
     Row {
-        /// Projection.
+        /// Table.
         table: String,
-        /// Key.
+        /// Key within the table.
         key: String,
         /// What is wrong.
         why: String,
     },
-    /// Anything else that SQLite says.
-    #[error("the store failed: {0}")]
-    Sql(String),
-    /// Anything else that the file system says.
-    #[error("{path}: {why}")]
+    /// The database refused.
+    #[error("database: {0}")]
+    Sql(#[source] sqlx::Error),
+    /// A file outside the database.
+    #[error("{}: {source}", .path.display())]
     Io {
         /// The file.
-        path: String,
-        /// What the system says.
-        why: String,
+        path: PathBuf,
+        /// What happened.
+        source: std::io::Error,
     },
 }
 
 impl Error {
-    /// A row that does not read.
+    /// A row of `table` that cannot be read, and why.
     #[must_use]
     pub fn row(table: &str, key: &str, why: &str) -> Self {
         Self::Row {
@@ -85,35 +91,40 @@ impl Error {
         }
     }
 
-    pub(crate) fn sql(dir: &Path, error: sqlx::Error) -> Self {
-        let dir = dir.display().to_string();
-        let code = error
-            .as_database_error()
-            .and_then(|e| e.code())
-            .map(|c| c.into_owned());
-        // SQLite's primary result codes: 13 full, 8 read-only, 14 cannot open.
-        match code
-            .as_deref()
-            .and_then(|c| c.parse::<i32>().ok())
-            .map(|c| c & 0xff)
-        {
-            Some(13) => Self::DiskFull { dir },
-            Some(8 | 14) => Self::ReadOnly {
-                dir,
-                why: error.to_string(),
-            },
-            _ => Self::Sql(error.to_string()),
+    /// Whether the append broke a rule of the schema (and so left nothing behind).
+    pub(crate) fn is_constraint(&self) -> bool {
+        matches!(self, Self::Sql(sqlx::Error::Database(e)) if e.is_unique_violation())
+    }
+
+    /// Names an error of the database at `path`, by SQLite's primary result code.
+    pub(crate) fn sql(path: &Path, error: sqlx::Error) -> Self {
+        let path = path.to_owned();
+        match sqlite_code(&error) {
+            Some(8) => Self::ReadOnly { path },
+            // CANTOPEN: the folder is not readable, or not writable for the write-ahead log.
+            Some(14) => Self::ReadOnly { path },
+            Some(13) => Self::DiskFull { path },
+            Some(5 | 6) => Self::Busy { path },
+            _ => Self::Sql(error),
         }
     }
 
-    pub(crate) fn io(path: &Path, error: &std::io::Error) -> Self {
-        let (name, why) = (path.display().to_string(), error.to_string());
-        match error.kind() {
-            std::io::ErrorKind::StorageFull => Self::DiskFull { dir: name },
-            std::io::ErrorKind::PermissionDenied | std::io::ErrorKind::ReadOnlyFilesystem => {
-                Self::ReadOnly { dir: name, why }
-            }
-            _ => Self::Io { path: name, why },
+    /// Names an error of the file system at `path`.
+    pub(crate) fn io(path: &Path, source: std::io::Error) -> Self {
+        use std::io::ErrorKind;
+        let path = path.to_owned();
+        match source.kind() {
+            ErrorKind::PermissionDenied | ErrorKind::ReadOnlyFilesystem => Self::ReadOnly { path },
+            ErrorKind::StorageFull | ErrorKind::QuotaExceeded => Self::DiskFull { path },
+            _ => Self::Io { path, source },
         }
     }
+}
+
+/// SQLite's primary result code: the low byte of the extended one.
+fn sqlite_code(error: &sqlx::Error) -> Option<u32> {
+    let sqlx::Error::Database(error) = error else {
+        return None;
+    };
+    error.code()?.parse::<u32>().ok().map(|code| code & 0xff)
 }

@@ -1,45 +1,54 @@
-//! One driver a house: a file lock that names its holder.
+//! One driver a house: an exclusive lock on a file, which the system drops with the process.
 
-use std::fs::{File, OpenOptions, TryLockError};
-use std::io::{Read, Seek, Write};
+use std::fs::{File, TryLockError};
+use std::io::{Read as _, Seek as _, Write as _};
 use std::path::Path;
+use std::time::{SystemTime, UNIX_EPOCH};
 
-use crate::{Error, Result};
+use reigi_core::time::Timestamp;
 
-/// The driver's place; released when dropped or when the process ends.
+use crate::Error;
+
+/// The right to drive this house, until dropped.
 #[derive(Debug)]
 pub struct DriverLock {
     _file: File,
 }
 
 impl DriverLock {
-    pub(crate) fn take(path: &Path, role: &str) -> Result<Self> {
-        let mut file = OpenOptions::new()
+    /// Takes `dir/driver.lock` for this process and writes "pid role since" into it.
+    pub(crate) fn take(dir: &Path, role: &str) -> Result<Self, Error> {
+        let path = dir.join("driver.lock");
+        let io = |source| Error::io(&path, source);
+        let mut file = File::options()
             .read(true)
             .write(true)
             .create(true)
             .truncate(false)
-            .open(path)
-            .map_err(|e| Error::io(path, &e))?;
+            .open(&path)
+            .map_err(io)?;
         match file.try_lock() {
             Ok(()) => {}
             Err(TryLockError::WouldBlock) => {
                 let mut by = String::new();
-                let _ = file.read_to_string(&mut by);
+                file.read_to_string(&mut by).map_err(io)?;
+                // Empty for the moment between the first one's lock and its writing.
                 let by = if by.trim().is_empty() {
-                    "unknown".to_owned()
+                    "just starting"
                 } else {
-                    by.trim().to_owned()
+                    by.trim()
                 };
-                return Err(Error::Locked { by });
+                return Err(Error::Locked { by: by.to_owned() });
             }
-            Err(TryLockError::Error(e)) => return Err(Error::io(path, &e)),
+            Err(TryLockError::Error(source)) => return Err(io(source)),
         }
-        let holder = format!("reigi {role}, process {}\n", std::process::id());
-        file.set_len(0)
-            .and_then(|()| file.rewind())
-            .and_then(|()| file.write_all(holder.as_bytes()))
-            .map_err(|e| Error::io(path, &e))?;
+        let since = SystemTime::now()
+            .duration_since(UNIX_EPOCH)
+            .unwrap_or_default();
+        let since = Timestamp::default().plus(since).rfc3339();
+        file.set_len(0).map_err(io)?;
+        file.rewind().map_err(io)?;
+        writeln!(file, "{} {role} {since}", std::process::id()).map_err(io)?;
         Ok(Self { _file: file })
     }
 }
