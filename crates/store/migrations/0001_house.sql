@@ -19,6 +19,7 @@ CREATE TABLE entry (
     payload BYTEA
 );
 CREATE INDEX entry_by_segment ON entry (segment, seq);
+CREATE INDEX entry_of_house ON entry (seq) WHERE lane = 0;
 CREATE UNIQUE INDEX entry_by_lane ON entry (lane, lane_seq) WHERE lane <> 0;
 
 CREATE TABLE projection (
@@ -33,7 +34,7 @@ CREATE TABLE projection (
 );
 CREATE INDEX projection_by_lane ON projection (lane);
 CREATE INDEX projection_by_key ON projection (name, key);
-CREATE INDEX projection_by_due ON projection (due, lane) WHERE name = 'lane' AND due IS NOT NULL;
+CREATE INDEX projection_by_due ON projection (name, due, lane) WHERE due IS NOT NULL;
 
 -- A frame belongs to (owner, digest). `base` names the owner's full frame that a delta needs;
 -- exactly one of `frame` and `file` is set.

@@ -1,12 +1,13 @@
 //! The one way into the journal: entries, rows and bodies in one durable transaction.
 
+use std::collections::BTreeMap;
 use std::fmt::Write as _;
 
 use reigi_core::digest::Digest;
 use reigi_core::event::{Event, LaneId, SegmentOpened, Seq};
 use reigi_core::journal::{Draft, Entry, Head, Header, Sealed, SegmentId};
-use reigi_core::state::RowChange;
 use reigi_core::state::row::FOLD_VERSION;
+use reigi_core::state::{Row, RowChange, Table};
 use reigi_core::time::Timestamp;
 use sqlx::{AssertSqlSafe, SqliteConnection};
 
@@ -29,7 +30,7 @@ pub struct Append<'a> {
     pub bodies: &'a [NewBody<'a>],
     /// The `rules_epoch` that must be in force, if the entries are decisions.
     pub guard: Option<u64>,
-    /// The `rules_epoch` that the entries bring.
+    /// The `rules_epoch` that the entries bring; it is never lowered.
     pub raise_epoch: Option<u64>,
 }
 
@@ -137,7 +138,7 @@ impl Store {
         let entries = self.chain(conn, append.segment, append.drafts).await?;
         self.insert_entries(conn, &entries).await?;
         if let Some(epoch) = append.raise_epoch {
-            sqlx::query("UPDATE epoch SET value = $1")
+            sqlx::query("UPDATE epoch SET value = $1 WHERE value < $1")
                 .bind(big(epoch))
                 .execute(&mut *conn)
                 .await
@@ -234,32 +235,69 @@ impl Store {
         changes: &[RowChange],
         applied: Seq,
     ) -> Result<(), Error> {
-        for change in changes {
-            let query = match change {
-                RowChange::Put(row) => sqlx::query(
-                    "INSERT INTO projection (name, lane, key, due, value, applied_seq, \
-                     fold_version) VALUES ($1, $2, $3, $4, $5, $6, $7) \
-                     ON CONFLICT (name, lane, key) DO UPDATE SET due = excluded.due, \
-                     value = excluded.value, applied_seq = excluded.applied_seq, \
-                     fold_version = excluded.fold_version",
-                )
+        // Of several changes of one row the last one counts: no statement meets a row twice.
+        let last: BTreeMap<_, _> = changes
+            .iter()
+            .map(|change| (place(change), change))
+            .collect();
+        let mut puts = Vec::new();
+        for change in last.into_values() {
+            match change {
+                RowChange::Put(row) => puts.push(row),
+                RowChange::Drop { table, lane, key } => {
+                    sqlx::query(
+                        "DELETE FROM projection WHERE name = $1 AND lane = $2 AND key = $3",
+                    )
+                    .bind(table.name())
+                    .bind(big(lane.0))
+                    .bind(key)
+                    .execute(&mut *conn)
+                    .await
+                    .map_err(|e| self.sql(e))?;
+                }
+            }
+        }
+        for chunk in puts.chunks(CHUNK) {
+            self.put_rows(conn, chunk, applied).await?;
+        }
+        Ok(())
+    }
+
+    async fn put_rows(
+        &self,
+        conn: &mut SqliteConnection,
+        rows: &[&Row],
+        applied: Seq,
+    ) -> Result<(), Error> {
+        let text = format!(
+            "INSERT INTO projection (name, lane, key, due, value, applied_seq, fold_version) \
+             VALUES {} ON CONFLICT (name, lane, key) DO UPDATE SET due = excluded.due, \
+             value = excluded.value, applied_seq = excluded.applied_seq, \
+             fold_version = excluded.fold_version",
+            placeholders(rows.len(), 7)
+        );
+        // Only placeholders were added to the text.
+        let mut query = sqlx::query(AssertSqlSafe(text));
+        for row in rows {
+            query = query
                 .bind(row.table.name())
                 .bind(big(row.lane.0))
                 .bind(&row.key)
                 .bind(row.due.map(Timestamp::micros))
                 .bind(&row.value)
                 .bind(big(applied.0))
-                .bind(i64::from(FOLD_VERSION)),
-                RowChange::Drop { table, lane, key } => {
-                    sqlx::query("DELETE FROM projection WHERE name = $1 AND lane = $2 AND key = $3")
-                        .bind(table.name())
-                        .bind(big(lane.0))
-                        .bind(key)
-                }
-            };
-            query.execute(&mut *conn).await.map_err(|e| self.sql(e))?;
+                .bind(i64::from(FOLD_VERSION));
         }
-        Ok(())
+        let done = query.execute(&mut *conn).await;
+        done.map(drop).map_err(|e| self.sql(e))
+    }
+}
+
+/// The row that a change is about.
+fn place(change: &RowChange) -> (Table, LaneId, &str) {
+    match change {
+        RowChange::Put(row) => (row.table, row.lane, &row.key),
+        RowChange::Drop { table, lane, key } => (*table, *lane, key),
     }
 }
 

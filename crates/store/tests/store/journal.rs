@@ -41,6 +41,20 @@ async fn a_reopened_journal_is_one_chain() {
 }
 
 #[tokio::test]
+async fn many_may_open_a_new_house_at_once() {
+    let dir = tempfile::tempdir().unwrap();
+    let opening: Vec<_> = (0..8)
+        .map(|_| {
+            let dir = dir.path().to_owned();
+            tokio::spawn(async move { Store::open(&dir).await.map(drop) })
+        })
+        .collect();
+    for opened in opening {
+        opened.await.unwrap().unwrap();
+    }
+}
+
+#[tokio::test]
 async fn two_writers_interleave_their_segments() {
     let dir = tempfile::tempdir().unwrap();
     let a = Store::open(dir.path()).await.unwrap();
@@ -269,7 +283,9 @@ async fn rows_change_with_the_entries() {
     );
 
     let later = row(Table::Lane, 2, "b.example", Some(99));
+    // Of two changes of one row the last one counts.
     let changes = vec![
+        RowChange::Put(row(Table::Lane, 2, "b.example", Some(50))),
         RowChange::Put(later.clone()),
         RowChange::Drop {
             table: Table::Lane,
