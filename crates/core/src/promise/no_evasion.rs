@@ -59,6 +59,11 @@ impl Promise for NoEvasion {
     fn prove(&self) -> Option<Box<dyn Proof>> {
         Some(Box::new(Once::default()))
     }
+
+    /// One of two User-Agents is not the charter's.
+    fn implies(&self) -> &'static [&'static str] {
+        &["identity"]
+    }
 }
 
 /// Requests of the visit under way by lane, User-Agents by charter, local addresses by lane.

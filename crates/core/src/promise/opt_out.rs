@@ -68,7 +68,8 @@ impl Proof for Wishes {
         match entry.event {
             Event::OptedOut(wish) if wish.withdrawn => self.in_force.lift(&wish.reach),
             Event::OptedOut(wish) => {
-                if !self.in_force.put(&wish.reach, seq) {
+                let is_clear = self.in_force.put(&wish.reach, seq);
+                if !is_clear {
                     self.finding
                         .undecidable(seq, "what the wish covers cannot be read");
                 }

@@ -45,8 +45,11 @@ impl Promise for PageSignals {
 #[derive(Default)]
 struct Recorded {
     finding: Finding,
-    heads: HashMap<(String, String), Vec<(Seq, Vec<String>)>>,
+    heads: HashMap<(String, String), Vec<Head>>,
 }
+
+/// An answer and the signals in its head.
+type Head = (Seq, Vec<String>);
 
 impl Proof for Recorded {
     fn see(&mut self, entry: &Seen<'_>, versions: &Versions<'_>) {

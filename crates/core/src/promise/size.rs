@@ -44,6 +44,11 @@ impl Promise for Size {
     fn prove(&self) -> Option<Box<dyn Proof>> {
         Some(Box::new(Sizes::default()))
     }
+
+    /// A body kept of too large an answer is one that should not be there either.
+    fn implies(&self) -> &'static [&'static str] {
+        &["evidence"]
+    }
 }
 
 /// A size in the largest unit that leaves it whole: `10 MB`, `500 KiB`.
