@@ -2,10 +2,15 @@ use std::time::Duration;
 
 use super::versions::NoEvidence;
 use super::*;
-use crate::event::{Decision, Observation};
+use crate::event::{
+    Admitted, Answered, BodyRef, Decision, EvidenceDropped, Observation, OptedOut, Paused,
+    PolicyRendered, Reach, Validators, Version,
+};
+use crate::fetched::Outcome;
 use crate::journal::{Head, Sealed};
+use crate::ledger::Target;
 use crate::promise::testing::{
-    BOT, History, LANE, OTHER_PAGE, PAGE, changed, observed, released, reviewed,
+    BOT, History, LANE, OTHER_PAGE, PAGE, changed, header, observed, released, reviewed, row,
 };
 
 fn audit(entries: Vec<Entry>) -> Report {
@@ -310,4 +315,151 @@ fn since_reports_what_happened_from_then_on() {
     assert_eq!(named.iter().map(|n| n.seq).collect::<Vec<_>>(), [again]);
     let none = of(Some(later.plus(Duration::from_secs(86_400))));
     assert_eq!((none.requests, broken(&none)), (0, Some(0)));
+}
+
+/// Breaks one promise of the history that begins with an opened visit.
+type Break = fn(&mut History);
+
+/// Each promise has a way to break it that the audit names, and nothing beside it but what the
+/// promise itself says it may drag along (DECISIONS 21). Pace, robots.txt and the like have theirs
+/// beside them; here they are left out.
+#[test]
+fn each_breach_names_its_promise_alone() {
+    let cases: [(&str, Break); 15] = [
+        ("auto-pause", |h| {
+            h.house(paused(Reach::All));
+            h.fetch(PAGE);
+        }),
+        ("no-evasion", |h| {
+            h.fetch(PAGE);
+            h.fetch(PAGE);
+        }),
+        ("timeout", |h| {
+            answer(h, |a| {
+                a.ended.mono = a.opened.mono.plus(Duration::from_secs(30))
+            });
+        }),
+        ("size", |h| {
+            answer(h, |a| a.body.as_mut().unwrap().bytes = 10_000_001);
+        }),
+        ("safe-redirect", |h| {
+            let hop = Admitted {
+                hop: 1,
+                ..h.page(PAGE)
+            };
+            h.admit(hop);
+        }),
+        ("terms", |h| {
+            let unread = Target {
+                terms: None,
+                ..row()
+            };
+            h.enter(unread);
+            h.fetch(PAGE);
+        }),
+        ("opt-out", |h| {
+            h.house(opted_out(Reach::Host("school.example.jp".into())));
+            h.fetch(PAGE);
+        }),
+        ("extraction", |h| {
+            h.push(LANE, observed(1, PAGE, Observation::Unchanged, None));
+        }),
+        ("page-signals", |h| {
+            let answered = answer(h, |a| a.headers.push(header("x-robots-tag", "noai")));
+            let mut seen = observed(1, PAGE, Observation::Confirmed, Some(answered));
+            seen.version = Some(version());
+            h.push(LANE, seen);
+        }),
+        ("evidence", |h| {
+            let seq = answer(h, |a| a.outcome = Outcome::Status(403));
+            assert!(seq > Seq(0));
+        }),
+        ("retention", |h| {
+            h.fetch(PAGE);
+            h.house(EvidenceDropped {
+                digests: vec![Digest::of(b"body")],
+                by: "retention".to_owned(),
+                reason: String::new(),
+            });
+        }),
+        ("review", |h| {
+            h.push(LANE, changed(1));
+            h.house(released(1, &h.now.clone()));
+        }),
+        ("provenance", |h| {
+            h.push(LANE, changed(1));
+            h.push(LANE, reviewed(1, Decision::Confirm, "sato"));
+            h.wait(60.0);
+            h.house(released(1, &h.now.clone()));
+        }),
+        ("no-redistribution", |h| {
+            h.push(LANE, changed(1));
+            h.push(LANE, reviewed(1, Decision::Confirm, "sato"));
+            let mut release = released(1, &h.now);
+            release.items[0].text = vec!["長い本文".repeat(50)];
+            h.house(release);
+        }),
+        ("complete-page", |h| {
+            h.house(PolicyRendered {
+                bot: BOT.to_owned(),
+                charter: Digest::of(b"another charter"),
+                page: Digest::of(b"page"),
+                form: "ja/html".to_owned(),
+            });
+        }),
+    ];
+    let ours: Vec<&str> = cases.iter().map(|(id, _)| *id).collect();
+    for (id, breach) in cases {
+        let mut history = History::begun();
+        history.open();
+        breach(&mut history);
+        let mut named = broken(&audit(history.sealed()));
+        named.retain(|found| ours.contains(found));
+        let implied = crate::promise::by_id(id).unwrap().implies();
+        assert!(named.contains(&id), "{id} is not named, but {named:?}");
+        let strangers = named.iter().find(|f| **f != id && !implied.contains(f));
+        assert_eq!(strangers, None, "beside {id}");
+    }
+}
+
+fn answer(history: &mut History, change: impl FnOnce(&mut Answered)) -> Seq {
+    let admitted = history.admit(history.page(PAGE));
+    let mut answer = history.answer(admitted);
+    change(&mut answer);
+    history.push(LANE, answer)
+}
+
+fn paused(reach: Reach) -> Paused {
+    Paused {
+        reach,
+        by: "sato".to_owned(),
+        reason: String::new(),
+        until: None,
+        epoch: 2,
+    }
+}
+
+fn opted_out(reach: Reach) -> OptedOut {
+    OptedOut {
+        reach,
+        by: "sato".to_owned(),
+        reason: String::new(),
+        received: Timestamp::default(),
+        withdrawn: false,
+        epoch: 2,
+    }
+}
+
+fn version() -> Version {
+    Version {
+        body: BodyRef {
+            digest: Digest::of(b"body"),
+            bytes: 4,
+        },
+        text: None,
+        content_type: None,
+        charset: None,
+        validators: Validators::default(),
+        signals: Vec::new(),
+    }
 }
