@@ -26,6 +26,9 @@ pub struct Options {
     pub since: Option<Timestamp>,
     /// A head that was published: entry and hash of its header.
     pub published_head: Option<(Seq, Digest)>,
+    /// Also read the bodies of pages, about a millisecond each; those of robots.txt are always
+    /// read.
+    pub pages: bool,
 }
 
 /// Audits a whole journal.
@@ -96,7 +99,7 @@ impl<'e> Auditor<'e> {
         };
         Self {
             chain,
-            versions: Versions::new(evidence),
+            versions: Versions::new(evidence).reading_pages(options.pages),
             permits: Permits::default(),
             promises,
             proofs,

@@ -187,7 +187,7 @@ fn every_way_to_tamper_has_its_name() {
         let mut entries = history().sealed();
         let options = Options {
             published_head: Some(head_of(&entries)),
-            since: None,
+            ..Options::default()
         };
         tamper(&mut entries);
         let with_head = run(entries.clone(), &NoEvidence, &options);
@@ -301,7 +301,7 @@ fn since_reports_what_happened_from_then_on() {
     let of = |since| {
         let options = Options {
             since,
-            published_head: None,
+            ..Options::default()
         };
         run(history.sealed(), &NoEvidence, &options)
     };

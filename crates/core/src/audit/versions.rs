@@ -43,6 +43,7 @@ pub struct Versions<'e> {
     erased: HashSet<Seq>,
     erased_in: HashSet<LaneId>,
     evidence: &'e dyn Evidence,
+    reads_pages: bool,
     rules: RefCell<HashMap<Digest, Option<Arc<Rules>>>>,
 }
 
@@ -61,6 +62,7 @@ impl<'e> Versions<'e> {
             erased: HashSet::new(),
             erased_in: HashSet::new(),
             evidence,
+            reads_pages: false,
             rules: RefCell::default(),
         }
     }
@@ -141,10 +143,17 @@ impl<'e> Versions<'e> {
             .flat_map(|rows| rows.values().map(|(_, row)| row))
     }
 
-    /// A body, as evidence.
+    /// Lets proofs read bodies of pages, too: a page a millisecond.
     #[must_use]
-    pub fn body(&self, digest: Digest) -> Option<Vec<u8>> {
-        self.evidence.body(digest)
+    pub fn reading_pages(mut self, reads_pages: bool) -> Self {
+        self.reads_pages = reads_pages;
+        self
+    }
+
+    /// The body of a page; `None` if it is gone, or if this audit does not read pages.
+    #[must_use]
+    pub fn page(&self, digest: Digest) -> Option<Vec<u8>> {
+        self.reads_pages.then(|| self.evidence.body(digest))?
     }
 
     /// A robots body, parsed; `None` if the evidence is gone.

@@ -92,11 +92,15 @@ impl Reading {
             digest,
             bytes: u64::try_from(raw.body.len()).unwrap_or(u64::MAX),
         });
-        if raw.kind == RequestKind::Robots || known == Some(digest) {
+        if raw.kind == RequestKind::Robots {
             return;
         }
+        // The same bytes may come with new signals in their head.
         let signals = signals_from_headers(raw.headers);
         self.signals = signals.iter().map(ToString::to_string).collect();
+        if known == Some(digest) {
+            return;
+        }
         match Page::read_with(raw.body, self.content_type.as_deref(), &select(row)) {
             Read::Html(page) => {
                 self.signals
@@ -280,11 +284,14 @@ impl Case<'_> {
             return self.observed(Observation::Confirmed, Some(self.reading.version(body)));
         };
         if latest.body.digest == body.digest {
-            // The same bytes: what was read of them still holds, only the validators are news.
-            let version = Version {
+            // The same bytes: what was read of them still holds, only the head is news.
+            let mut version = Version {
                 validators: self.reading.validators.clone(),
                 ..latest.clone()
             };
+            let said = |signal: &&String| !latest.signals.contains(signal);
+            let news = self.reading.signals.iter().filter(said).cloned();
+            version.signals.extend(news);
             return self.observed(Observation::Unchanged, Some(version));
         }
         let version = self.reading.version(body);

@@ -55,7 +55,7 @@ impl Topic {
             | "conditional" | "load" | "slow" => Self::Pace,
             "backoff" | "retry-after" | "auto-pause" | "no-evasion" | "limits" | "timeout"
             | "size" | "safe-redirect" => Self::Failures,
-            "restricted-evidence"
+            "evidence"
             | "retention"
             | "page-signals"
             | "signals"

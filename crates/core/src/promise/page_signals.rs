@@ -2,7 +2,7 @@
 //!
 //! DECISIONS 38. The journal holds the answer's fields, so that signals in the head are recomputed
 //! from it alone; those in the page's markup stand in its body, and are recomputed where the audit
-//! is given bodies of pages to read.
+//! is asked to read pages.
 
 use std::collections::HashMap;
 
@@ -93,7 +93,7 @@ impl Recorded {
                     .flat_map(|(_, signals)| signals.clone()),
             );
         }
-        if let Some(body) = versions.body(version.body.digest)
+        if let Some(body) = versions.page(version.body.digest)
             && let Read::Html(page) = Page::read(&body, version.content_type.as_deref())
         {
             said.extend(page.signals.iter().map(ToString::to_string));

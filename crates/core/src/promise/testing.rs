@@ -403,7 +403,7 @@ impl History {
     /// What `promise` proves of this history.
     pub(crate) fn prove(&self, promise: &dyn Promise) -> Finding {
         let evidence = Bodies(&self.bodies);
-        let mut versions = Versions::new(&evidence);
+        let mut versions = Versions::new(&evidence).reading_pages(true);
         let charter = Arc::new(self.charter.clone());
         let mut proof = promise.prove().expect("a promise that can be proved");
         let mut open: HashMap<Seq, (&Header, &Admitted)> = HashMap::new();
