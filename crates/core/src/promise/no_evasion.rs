@@ -81,12 +81,11 @@ impl Proof for Once {
         match (entry.event, entry.admitted) {
             (Event::Admitted(admitted), _) => self.admit(header, admitted),
             (Event::NotSent(_), Some((_, admitted))) => {
-                // Nothing was asked: it may be asked yet.
+                // Nothing was asked, and it may be yet; a hop begins again at its listed URL.
                 if let Some((visit, urls)) = self.asked.get_mut(&header.lane)
                     && *visit == admitted.visit
-                    && admitted.hop == 0
                 {
-                    urls.remove(&admitted.url);
+                    urls.remove(&admitted.listed);
                 }
             }
             (Event::Answered(answered), _) => self.answer(header, answered),
@@ -182,8 +181,23 @@ mod tests {
             why: "window passed".to_owned(),
             at: history.now,
         };
-        history.push(LANE, not_sent);
+        history.push(LANE, not_sent.clone());
         history.fetch(PAGE);
+        history.fetch(OTHER_PAGE);
+        // A hop that never left: its listed URL has its turn again.
+        let page = history.page("https://school.example.jp/new");
+        let hop = history.admit(Admitted {
+            listed: OTHER_PAGE.to_owned(),
+            hop: 1,
+            ..page
+        });
+        history.push(
+            LANE,
+            NotSent {
+                admitted: hop,
+                ..not_sent
+            },
+        );
         history.fetch(OTHER_PAGE);
         history.close(false);
         history.open();
