@@ -10,6 +10,7 @@ mod document;
 pub mod example;
 mod html;
 mod markdown;
+mod prose;
 pub mod stored;
 pub(crate) mod words;
 
@@ -115,9 +116,9 @@ pub struct Page {
 pub fn page(charter: &Charter, facts: &PageFacts, lang: Lang) -> Result<Page, BadExample> {
     Ok(Page {
         lang,
-        title: content::title(charter, lang),
-        lead: content::lead(charter, lang),
-        glance: content::glance(charter, facts, lang),
+        title: prose::title(charter, lang),
+        lead: prose::lead(charter, lang),
+        glance: prose::glance(charter, facts, lang),
         sections: content::sections(charter, facts, lang)?,
         other_lang_href: facts.other_lang_href.clone(),
         charter: charter.digest,

@@ -86,10 +86,7 @@ impl Stored {
                 "ページの意思表示",
                 "meta robots、X-Robots-Tag など、そのページの利用条件を示す印",
             ),
-            Self::Targets => (
-                "対象の一覧",
-                "対象のURLと名前、利用規約を確認した日・人・結論",
-            ),
+            Self::Targets => ("台帳", "対象のURLと名前、利用規約を確認した日・人・結論"),
             Self::Review => (
                 "確認の記録",
                 "変更や事実を、だれがいつ確認または却下したか。公開したもの",
@@ -136,7 +133,7 @@ impl Stored {
                 "meta robots, X-Robots-Tag and other marks that say how a page may be used",
             ),
             Self::Targets => (
-                "List of targets",
+                "Ledger",
                 "URL and name of each target; when, by whom and with what conclusion its terms of use were read",
             ),
             Self::Review => (
@@ -163,10 +160,10 @@ fn snapshot_kept(charter: &Charter, lang: Lang) -> String {
     let age = words::span(charter.evidence.retention_unreferenced, lang);
     match (charter.evidence.keep, lang) {
         (Keep::Full, Lang::Ja) => format!(
-            "閲覧できる人を限った内部の領域に置きます。どこからも参照されないものは最長{age}で消し、変更履歴・レビュー・承認済みの事実が参照しているものは、参照が続くあいだ残します"
+            "閲覧できる人を限った内部の領域に置き、どこからも参照されないものは最長{age}で消します"
         ),
         (Keep::Full, Lang::En) => format!(
-            "They lie in an internal area that few people may read. What nothing refers to is deleted after {age} at most; what a change, a review or a confirmed fact refers to stays as long as it is referred to"
+            "They lie in an internal area that few people may read; what nothing refers to is deleted after {age} at most"
         ),
     }
 }

@@ -2,7 +2,6 @@
 
 use std::time::Duration;
 
-use crate::cadence::Every;
 use crate::charter::Lang;
 use crate::time::Timestamp;
 
@@ -32,7 +31,9 @@ const UNITS: [(u128, &str, &str); 5] = [
 pub(crate) fn span(span: Duration, lang: Lang) -> String {
     let micros = span.as_micros();
     let fits = |(scale, _, _): &&(u128, &str, &str)| {
-        micros >= *scale && micros % scale == 0 && (*scale < 86_400_000_000 || micros > *scale)
+        micros >= *scale
+            && micros.is_multiple_of(*scale)
+            && (*scale < 86_400_000_000 || micros > *scale)
     };
     let Some((scale, ja, en)) = UNITS.iter().find(fits) else {
         let seconds = span.as_secs_f64();
@@ -52,18 +53,6 @@ pub(crate) fn span(span: Duration, lang: Lang) -> String {
 pub(crate) fn plural(n: u64, noun: &str) -> String {
     let s = if n == 1 { "" } else { "s" };
     format!("{} {noun}{s}", count(n))
-}
-
-/// How often, as an adverb: 月1回 / once a month.
-pub(crate) fn every(every: Every, lang: Lang) -> String {
-    match (every, lang) {
-        (Every::Month, Lang::Ja) => "月1回まで".to_owned(),
-        (Every::Month, Lang::En) => "at most once a month".to_owned(),
-        (Every::Week, Lang::Ja) => "週1回まで".to_owned(),
-        (Every::Week, Lang::En) => "at most once a week".to_owned(),
-        (Every::Period(period), Lang::Ja) => format!("{}に1回まで", span(period, lang)),
-        (Every::Period(period), Lang::En) => format!("at most once in {}", span(period, lang)),
-    }
 }
 
 /// `2026年8月23日` / `23 August 2026`; a text that is no date stays as it is.
