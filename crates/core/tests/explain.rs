@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use reigi_core::charter::{Charter, Lang};
+use reigi_core::charter::{Charter, Lang, RobotsMeaning};
 use reigi_core::digest::Digest;
 use reigi_core::event::{LaneId, Paused, Reach};
 use reigi_core::explain::{Explanation, LastRequest, Outcome, RobotsSays, covering, explain};
@@ -294,6 +294,37 @@ fn a_page_that_would_be_fetched_now() {
         }
     );
     assert_eq!(explanation.robots.unwrap().says, RobotsSays::NoRule);
+}
+
+#[test]
+fn terms_that_nobody_has_read_hold_or_refuse_a_page() {
+    let mut scene = Scene::new();
+    scene.target().row.terms = None;
+    let explanation = scene.explain(PRICE);
+    let against = matches!(
+        explanation.outcome,
+        Outcome::Held { .. } | Outcome::Refused { .. }
+    );
+    assert!(against, "{:?}", explanation.outcome);
+    assert_eq!(explanation.sentence.as_ref().unwrap().promise, "terms");
+    assert_eq!(explanation.answers[0].promise, "terms");
+    shown("terms", &explanation);
+}
+
+#[test]
+fn a_robots_txt_that_gave_no_rules_is_said_so() {
+    let mut scene = Scene::new().robots("", false);
+    for record in scene.lane.lane.robots.values_mut() {
+        record.verdict = RobotsVerdict::Means {
+            meaning: RobotsMeaning::Hold,
+            why: "HTTP 503".to_owned(),
+        };
+    }
+    let explanation = scene.explain(PRICE);
+    assert!(explanation.words(Lang::Ja).contains("HTTP 503"));
+    assert!(explanation.words(Lang::En).contains("fetching is held"));
+    scene.lane.lane.robots.clear();
+    assert_eq!(scene.explain(PRICE).robots, None);
 }
 
 #[test]

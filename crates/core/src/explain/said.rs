@@ -124,10 +124,16 @@ fn next(it: &Explanation, lang: Lang) -> Option<String> {
         _ => false,
     };
     if person {
-        return Some(match lang {
-            Lang::Ja => "人が再開するまで、このままです。".to_owned(),
-            Lang::En => "It stays so until a person resumes it.".to_owned(),
-        });
+        let paused = matches!(it.outcome, Outcome::Paused { .. });
+        return Some(
+            match (lang, paused) {
+                (Lang::Ja, true) => "人が再開するまで、このままです。",
+                (Lang::En, true) => "It stays so until a person resumes it.",
+                (Lang::Ja, false) => "人が対応するまで、このままです。",
+                (Lang::En, false) => "It stays so until a person sees to it.",
+            }
+            .to_owned(),
+        );
     }
     let next = it.next?;
     if matches!(it.outcome, Outcome::Refused { .. }) && next <= it.now {

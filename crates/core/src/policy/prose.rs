@@ -23,7 +23,7 @@ pub(super) fn lead(charter: &Charter, lang: Lang) -> String {
             "{name}は、{operator}が運用する自動取得プログラム（クローラー）です。公開ページの変化を、サイトの決まりと負荷に気をつけながら確かめます。何を、どんな間隔で、どう名乗って取りに行くのか、その止めかたを、ここにすべて書いています。"
         ),
         Lang::En => format!(
-            "{name} is an automatic reader (a crawler) run by {operator}. It checks public pages for changes, with regard for each site's rules and load. This page says all of it: what it asks for, how often, under which name, and how to stop it."
+            "Run by {operator}, {name} is an automatic reader (a crawler). It checks public pages for changes, with regard for each site's rules and load. This page says all of it: what it asks for, how often, under which name, and how to stop it."
         ),
     }
 }
