@@ -139,7 +139,6 @@ mod tests {
     fn a_block_that_does_something_else_is_not_printed() {
         for (token, rules, effect, why) in [
             ("Bot", "Disallow:\n", ALL, "/ stays open to Bot"),
-            ("B t", "Disallow: /\n", ALL, "/ stays open to B t"),
             (
                 "*",
                 "Disallow: /\n",
