@@ -1,2 +1,24 @@
-//! Placeholder until its first commit.
-fn main() {}
+//! `reigi`: the command line over the libraries of the house.
+//!
+//! The only place with a clock, a terminal and a process exit. [`cli`] says what can be asked,
+//! [`commands`] does it, [`driver`] runs the bots.
+
+use std::process::ExitCode;
+
+use clap::Parser as _;
+
+mod cli;
+mod commands;
+mod exit;
+mod lang;
+
+fn main() -> ExitCode {
+    let (lang, outcome) = commands::dispatch(cli::Cli::parse());
+    match outcome {
+        Ok(exit) => exit.into(),
+        Err(failure) => {
+            eprint!("{}", failure.say(lang.unwrap_or(reigi_core::charter::Lang::En)));
+            failure.exit.into()
+        }
+    }
+}
