@@ -114,6 +114,41 @@ impl Store {
         Ok(headers)
     }
 
+    /// Appends one entry that is decided on the rows of the house and of `lane` as they are inside
+    /// the transaction: whatever another process appends meanwhile, it is decided on the truth.
+    ///
+    /// `decide` gives the entry and the fold that makes row changes of its header. What it refuses
+    /// leaves nothing behind.
+    ///
+    /// # Errors
+    /// What `decide` says, or the database.
+    pub async fn append_decided<D, F, E>(
+        &self,
+        segment: SegmentId,
+        lane: LaneId,
+        decide: D,
+    ) -> Result<Header, E>
+    where
+        D: FnOnce(Vec<Row>) -> Result<(Draft, F), E>,
+        F: FnOnce(&Header) -> Vec<RowChange>,
+        E: From<Error>,
+    {
+        let mut tx = self.begin().await?;
+        let (draft, fold) = decide(self.rows_within(&mut tx, lane).await?)?;
+        let append = Append {
+            segment,
+            drafts: std::slice::from_ref(&draft),
+            bodies: &[],
+            guard: None,
+            raise_epoch: draft.event.epoch_raised(),
+        };
+        let mut headers = self.write(&mut tx, append).await?;
+        let header = headers.pop().ok_or(Error::Poisoned)?;
+        self.apply(&mut tx, &fold(&header), header.seq).await?;
+        tx.commit().await.map_err(|e| self.sql(e))?;
+        Ok(header)
+    }
+
     /// Deletes the payload of an entry, with its salt; the header stays in the chain.
     ///
     /// # Errors

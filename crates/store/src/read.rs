@@ -136,6 +136,19 @@ impl Store {
         self.ordered(rows)
     }
 
+    /// The rows of the house and of a lane, as a transaction sees them.
+    pub(crate) async fn rows_within(
+        &self,
+        conn: &mut SqliteConnection,
+        lane: LaneId,
+    ) -> Result<Vec<Row>, Error> {
+        let rows = sqlx::query("SELECT * FROM projection WHERE lane = 0 OR lane = $1")
+            .bind(big(lane.0))
+            .fetch_all(conn)
+            .await;
+        self.ordered(rows)
+    }
+
     /// The rows of a projection with this key, in any lane.
     ///
     /// # Errors

@@ -323,3 +323,51 @@ async fn one_driver_a_house() {
     drop(lock);
     second.lock_driver("demo").unwrap();
 }
+
+#[tokio::test]
+async fn a_decision_sees_the_rows_that_others_wrote_just_before() {
+    let dir = tempfile::tempdir().unwrap();
+    let counting = |store: Store, times: u64| async move {
+        let segment = segment(&store).await;
+        for _ in 0..times {
+            let decide = |rows: Vec<Row>| {
+                let seen: u64 = rows.first().map_or(0, |row| row.read().unwrap());
+                let fold = move |_: &_| {
+                    let (house, next) = (LaneId::HOUSE, seen + 1);
+                    vec![RowChange::Put(Row::new(
+                        Table::House,
+                        house,
+                        "house",
+                        None,
+                        &next,
+                    ))]
+                };
+                Ok::<_, Error>((draft(0, 0), fold))
+            };
+            store
+                .append_decided(segment, LaneId(7), decide)
+                .await
+                .unwrap();
+        }
+    };
+    let (a, b) = (
+        Store::open(dir.path()).await.unwrap(),
+        Store::open(dir.path()).await.unwrap(),
+    );
+    tokio::join!(counting(a.clone(), 20), counting(b, 20));
+    let row = a
+        .row(Table::House, LaneId::HOUSE, "house")
+        .await
+        .unwrap()
+        .unwrap();
+    assert_eq!(row.read::<u64>().unwrap(), 40);
+    assert_eq!(verify(&a).await.faults, []);
+
+    let refused = a.append_decided(1, LaneId(7), |_| {
+        let no_fold: Result<(reigi_core::journal::Draft, fn(&_) -> Vec<RowChange>), _> =
+            Err(Error::Stale { now: 3 });
+        no_fold
+    });
+    assert!(matches!(refused.await, Err(Error::Stale { now: 3 })));
+    assert_eq!(a.count().await.unwrap(), 42);
+}
