@@ -15,12 +15,20 @@ use crate::journal::Header;
 pub use crate::audit::versions::Versions;
 
 pub mod auto_pause;
+pub mod backoff;
+pub mod cadence;
 pub mod complete_page;
+pub mod conditional;
+pub mod connections;
+pub mod crawl_delay;
 pub mod declared;
 pub mod evidence;
 pub mod extraction;
 pub mod global_interval;
+pub mod identity;
 pub mod interval;
+pub mod load;
+pub mod login;
 pub mod no_evasion;
 pub mod no_redistribution;
 pub mod opt_out;
@@ -31,8 +39,11 @@ mod reach;
 pub mod retention;
 pub mod retry_after;
 pub mod review;
+pub mod robots_failure;
+pub mod robots_first;
 pub mod robots_obeyed;
 pub mod safe_redirect;
+pub mod scope;
 pub mod size;
 pub mod terms;
 #[cfg(test)]
@@ -144,10 +155,22 @@ impl Finding {
 
 /// Every promise, in the order of the policy page; the first registered wins ties.
 pub static PROMISES: &[&dyn Promise] = &[
+    &identity::Identity,
+    &scope::Scope,
     &public_only::PublicOnly,
+    &login::Login,
+    &robots_first::RobotsFirst,
     &robots_obeyed::RobotsObeyed,
+    &robots_failure::RobotsFailure,
+    &crawl_delay::CrawlDelay,
     &interval::Interval,
     &global_interval::GlobalInterval,
+    &connections::Connections,
+    &cadence::Cadence,
+    &conditional::Conditional,
+    &backoff::Backoff,
+    &retry_after::RetryAfter,
+    &load::Load,
     &auto_pause::AutoPause,
     &no_evasion::NoEvasion,
     &timeout::Timeout,

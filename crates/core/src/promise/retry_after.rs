@@ -1,6 +1,69 @@
-//! `retry-after`: what a site asks for by Retry-After. (The promise itself follows.)
+//! `retry-after`: a time that a site names by Retry-After is waited for, or the charter says that
+//! it is only written down.
+//!
+//! Seeds: B "Retry-After に従います", P "参照しません"; DECISIONS 36, RFC 9110 section 10.2.3.
 
+use std::collections::HashMap;
+use std::time::Duration;
+
+use super::{Finding, Promise, Proof, Seen, Versions};
+use crate::charter::{Charter, Lang, RequestKind, RetryAfter as Policy};
+use crate::event::{Admitted, Answered, Event, LaneId, Reach};
+use crate::gate::{Ask, Scene, Verdict};
+use crate::journal::Header;
+use crate::policy::words;
 use crate::time::Timestamp;
+
+/// See the module.
+pub struct RetryAfter;
+
+impl Promise for RetryAfter {
+    fn id(&self) -> &'static str {
+        "retry-after"
+    }
+
+    fn title(&self, _lang: Lang) -> &'static str {
+        "Retry-After"
+    }
+
+    fn say(&self, charter: &Charter, lang: Lang) -> Option<String> {
+        Some(match (lang, charter.failure.retry_after) {
+            (Lang::Ja, Policy::Honour { cap }) => format!(
+                "429 か 503 の応答が Retry-After で示した時刻（秒数でも日時でも）までは、そのホストにリクエストを送りません。{}より先の時刻なら対象を一時停止し、その時刻より前に自動で再開することはありません。",
+                words::span(cap, lang)
+            ),
+            (Lang::Ja, Policy::Ignore) => {
+                "Retry-After の値は記録だけして、待ち時間の計算には使いません。".into()
+            }
+            (Lang::En, Policy::Honour { cap }) => format!(
+                "Where an answer of 429 or 503 names a time by Retry-After (in seconds or as a date), nothing is sent to that host before it. A time more than {} ahead pauses the target, which never resumes by itself any earlier.",
+                words::span(cap, lang)
+            ),
+            (Lang::En, Policy::Ignore) => {
+                "A Retry-After is written down, but our waits do not depend on it.".into()
+            }
+        })
+    }
+
+    fn hold(&self, scene: &Scene<'_>, _ask: &Ask) -> Verdict {
+        match (
+            scene.charter.failure.retry_after,
+            scene.lane.lane.retry_after,
+        ) {
+            (Policy::Honour { .. }, Some(at)) if at > scene.now.wall => Verdict::NotBefore(at),
+            _ => Verdict::Pass,
+        }
+    }
+
+    fn prove(&self) -> Option<Box<dyn Proof>> {
+        Some(Box::new(Named::default()))
+    }
+
+    /// The pause that a long one asks for is kept by `auto-pause`.
+    fn implies(&self) -> &'static [&'static str] {
+        &["auto-pause"]
+    }
+}
 
 /// The instant that a Retry-After value names, seen at `at`: seconds or an HTTP-date (RFC 9110
 /// section 10.2.3). `None`: unreadable, negative or past, which is no information (G07).
@@ -18,4 +81,135 @@ pub(crate) fn named_instant(value: &str, at: Timestamp) -> Option<Timestamp> {
     let since = date.duration_since(std::time::UNIX_EPOCH).ok()?;
     let named = Timestamp::default().plus(since);
     (named > at).then_some(named)
+}
+
+/// Times that sites named, read again by a reader of the proof's own.
+#[derive(Default)]
+struct Named {
+    finding: Finding,
+    hosts: HashMap<LaneId, Timestamp>,
+    /// Targets that must be quiet, and whether a pause says so.
+    quiet: HashMap<(String, String), (Timestamp, bool)>,
+}
+
+impl Proof for Named {
+    fn see(&mut self, entry: &Seen<'_>, versions: &Versions<'_>) {
+        let header = entry.header;
+        match (entry.event, entry.admitted) {
+            (Event::Admitted(admitted), _) => {
+                let leaves = admitted.not_before.wall;
+                self.begin(header, &admitted.bot, &admitted.target, leaves);
+            }
+            (Event::VisitOpened(opened), _) => {
+                self.begin(header, &opened.bot, &opened.target, header.at);
+            }
+            (Event::Answered(answered), Some((_, admitted))) => {
+                if let Some(sent) = answered.sent {
+                    self.sent(header, admitted, sent.wall, versions);
+                }
+                self.answer(header.lane, admitted, answered, versions);
+            }
+            (Event::Lost(_), Some((_, admitted))) => {
+                self.sent(header, admitted, admitted.not_before.wall, versions);
+            }
+            (Event::Paused(paused), _) if paused.by == "retry-after" => {
+                if let Reach::Target { bot, target } = &paused.reach
+                    && let Some((_, is_paused)) = self.quiet.get_mut(&(bot.clone(), target.clone()))
+                {
+                    *is_paused = true;
+                }
+            }
+            (Event::Resumed(resumed), _) => match &resumed.reach {
+                Reach::Target { bot, target } => {
+                    self.quiet.remove(&(bot.clone(), target.clone()));
+                }
+                _ => {}
+            },
+            _ => {}
+        }
+    }
+
+    fn finish(self: Box<Self>) -> Finding {
+        self.finding
+    }
+}
+
+impl Named {
+    /// A visit or a request of a target begins.
+    fn begin(&mut self, header: &Header, bot: &str, target: &str, at: Timestamp) {
+        let key = (bot.to_owned(), target.to_owned());
+        let Some((until, paused)) = self.quiet.get(&key).copied() else {
+            return;
+        };
+        self.finding.check(paused && at >= until, header.seq, || {
+            let until = until.rfc3339();
+            match paused {
+                true => format!("its site had asked for quiet until {until}"),
+                false => format!("not paused, though its site asked for quiet until {until}"),
+            }
+        });
+        // Named once: what follows of the same target is no other breach.
+        self.quiet.remove(&key);
+    }
+
+    fn sent(&mut self, header: &Header, admitted: &Admitted, at: Timestamp, v: &Versions<'_>) {
+        let Some(until) = self.hosts.get(&header.lane).copied() else {
+            return;
+        };
+        match v.charter(admitted.charter).map(|c| c.failure.retry_after) {
+            None => self
+                .finding
+                .undecidable(header.seq, "its charter is not readable"),
+            Some(Policy::Ignore) => {}
+            Some(Policy::Honour { .. }) => self.finding.check(at >= until, header.seq, || {
+                let (at, until) = (at.rfc3339(), until.rfc3339());
+                format!("sent at {at}, its host had asked for quiet until {until}")
+            }),
+        }
+        if at >= until {
+            self.hosts.remove(&header.lane);
+        }
+    }
+
+    fn answer(&mut self, lane: LaneId, admitted: &Admitted, answered: &Answered, v: &Versions<'_>) {
+        let policy = v.charter(admitted.charter).map(|c| c.failure.retry_after);
+        let (Some(Policy::Honour { cap }), Some(429 | 503)) = (policy, answered.outcome.status())
+        else {
+            return;
+        };
+        let ended = answered.ended.wall;
+        let Some(wait) = answered.header("retry-after").and_then(|v| wait(v, ended)) else {
+            return;
+        };
+        let until = ended.plus(wait);
+        if wait <= cap {
+            let named = self.hosts.entry(lane).or_insert(until);
+            *named = until.max(*named);
+        } else if admitted.kind == RequestKind::Page {
+            let key = (admitted.bot.clone(), admitted.target.clone());
+            self.quiet.insert(key, (until, false));
+        }
+    }
+}
+
+/// How long after `from` the value says to wait; `None` where it says nothing of use.
+fn wait(value: &str, from: Timestamp) -> Option<Duration> {
+    const CENTURY: u64 = 100 * 365 * 86_400;
+    let value = value.trim();
+    let seconds = if value.chars().all(|c| c.is_ascii_digit()) && !value.is_empty() {
+        let digits = value.trim_start_matches('0');
+        match digits.len() {
+            0 => return None,
+            1..=10 => Duration::from_secs(digits.parse::<u64>().ok()?.min(CENTURY)),
+            _ => Duration::from_secs(CENTURY),
+        }
+    } else {
+        let named = httpdate::parse_http_date(value).ok()?;
+        let epoch = named
+            .duration_since(std::time::SystemTime::UNIX_EPOCH)
+            .ok()?;
+        let from = u64::try_from(from.micros()).ok()?;
+        epoch.checked_sub(Duration::from_micros(from))?
+    };
+    (!seconds.is_zero()).then_some(seconds)
 }

@@ -1,16 +1,40 @@
-//! `robots-obeyed`: what robots.txt refuses us is not fetched. (First cut; widened later.)
+//! `robots-obeyed`: what robots.txt does not allow us is not fetched.
+//!
+//! Seeds: P and B, RFC 9309: the groups that name our token, else those of `*`. The settled
+//! readings of the format are `reigi_robots`' own, tested there against other parsers.
 
-use super::{Promise, Proof};
-use crate::charter::{Charter, Lang};
-use crate::event::RobotsBasis;
-use crate::gate::{Ask, Scene};
+use super::robots_first::{Meaning, Settlements, record};
+use super::{Finding, Promise, Proof, Seen, Versions, crawl_delay};
+use crate::charter::{Charter, Lang, RequestKind};
+use crate::event::{Admitted, Event, RobotsBasis};
+use crate::gate::{Ask, Scene, Until, Verdict};
+use crate::journal::Header;
+use crate::state::lane::RobotsVerdict;
 
 /// See the module.
 pub struct RobotsObeyed;
 
-/// The evidence that a page request rests on.
-pub(crate) fn basis(_scene: &Scene<'_>, _ask: &Ask) -> Option<RobotsBasis> {
-    None
+/// The evidence that a page request rests on: the last answer to its origin's robots.txt, and the
+/// rule in it that decides.
+pub(crate) fn basis(scene: &Scene<'_>, ask: &Ask) -> Option<RobotsBasis> {
+    let record = record(scene, ask)?;
+    let mut basis = RobotsBasis {
+        answered: record.answered?,
+        body: None,
+        line: None,
+        crawl_delay_us: None,
+    };
+    if let RobotsVerdict::Rules(digest) = record.verdict {
+        basis.body = Some(digest);
+        if let Some(rules) = scene.lane.rules.get(&digest) {
+            let token = &scene.charter.agent(ask.kind).token;
+            let rule = rules.verdict(token, ask.url.as_str()).rule;
+            basis.line = rule.map(|rule| rule.line);
+            basis.crawl_delay_us = crawl_delay::asked(rules, token)
+                .map(|wait| u64::try_from(wait.as_micros()).unwrap_or(u64::MAX));
+        }
+    }
+    Some(basis)
 }
 
 impl Promise for RobotsObeyed {
@@ -25,11 +49,107 @@ impl Promise for RobotsObeyed {
         }
     }
 
-    fn say(&self, _charter: &Charter, _lang: Lang) -> Option<String> {
-        None
+    fn say(&self, charter: &Charter, lang: Lang) -> Option<String> {
+        let token = &charter.agent(RequestKind::Page).token;
+        Some(match lang {
+            Lang::Ja => format!(
+                "robots.txt は RFC 9309 のとおりに読みます。{token} を名指しするグループがあればそのグループに、なければ「*」のグループに従い、許されていないURLは取得しません。"
+            ),
+            Lang::En => format!(
+                "robots.txt is read as RFC 9309 says: by the groups that name {token} if there are any, else by those of *. A URL that they do not allow is not fetched."
+            ),
+        })
+    }
+
+    fn hold(&self, scene: &Scene<'_>, ask: &Ask) -> Verdict {
+        if ask.kind == RequestKind::Robots {
+            return Verdict::Pass;
+        }
+        let Some(RobotsVerdict::Rules(digest)) = record(scene, ask).map(|r| &r.verdict) else {
+            return Verdict::Pass;
+        };
+        let Some(rules) = scene.lane.rules.get(digest) else {
+            return Verdict::hold(
+                Until::At(scene.now.wall),
+                "読んだ robots.txt の本文が手元にありません。",
+                "The robots.txt that was read is not at hand.",
+            );
+        };
+        let token = &scene.charter.agent(ask.kind).token;
+        let verdict = rules.verdict(token, ask.url.as_str());
+        if verdict.allowed {
+            return Verdict::Pass;
+        }
+        let (line, pattern) = verdict.rule.map_or((0, ""), |r| (r.line, r.pattern));
+        Verdict::refuse(
+            format!(
+                "robots.txt の{line}行目「Disallow: {pattern}」が、このURLの取得を認めていません。"
+            ),
+            format!("Line {line} of robots.txt does not allow this URL: Disallow: {pattern}"),
+        )
     }
 
     fn prove(&self) -> Option<Box<dyn Proof>> {
-        None
+        Some(Box::new(Verdicts::default()))
+    }
+}
+
+/// Each page's verdict, computed again from the stored body.
+#[derive(Default)]
+struct Verdicts {
+    finding: Finding,
+    journal: Settlements,
+}
+
+impl Proof for Verdicts {
+    fn see(&mut self, entry: &Seen<'_>, versions: &Versions<'_>) {
+        self.journal.see(entry, versions);
+        if let Event::Admitted(admitted) = entry.event
+            && let Some(basis) = &admitted.robots
+        {
+            self.page(entry.header, admitted, basis, versions);
+        }
+    }
+
+    fn finish(self: Box<Self>) -> Finding {
+        self.finding
+    }
+}
+
+impl Verdicts {
+    fn page(
+        &mut self,
+        header: &Header,
+        admitted: &Admitted,
+        basis: &RobotsBasis,
+        versions: &Versions<'_>,
+    ) {
+        // A basis that names no body is judged by the body that came all the same.
+        let came = versions
+            .charter(admitted.charter)
+            .and_then(|charter| self.journal.of(header.lane, admitted, charter))
+            .filter(|settled| settled.is_behind(basis))
+            .and_then(|settled| settled.answer.as_ref())
+            .filter(|answer| answer.meaning == Meaning::Rules)
+            .and_then(|answer| answer.body);
+        let Some(body) = basis.body.or(came) else {
+            return;
+        };
+        let Some(rules) = versions.rules(body) else {
+            self.finding
+                .undecidable(header.seq, "the robots.txt that it rests on is not kept");
+            return;
+        };
+        let found = rules.for_agent(&admitted.token).verdict(&admitted.url);
+        let line = found.rule.map(|rule| rule.line);
+        let kept = found.allowed && line == basis.line;
+        self.finding
+            .check(kept, header.seq, || match (found.allowed, line) {
+                (false, Some(line)) => format!("line {line} of robots.txt does not allow it"),
+                _ => format!(
+                    "robots.txt decides by line {line:?}, noted {:?}",
+                    basis.line
+                ),
+            });
     }
 }
