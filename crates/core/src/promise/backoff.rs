@@ -150,5 +150,104 @@ impl Pressure {
 
 /// The wait after so many answers of pressure: the last step stands for all beyond it.
 fn promised(steps: &[Duration], count: usize) -> Duration {
-    steps.iter().take(count).last().copied().unwrap_or_default()
+    steps
+        .get(..count.min(steps.len()))
+        .and_then(<[_]>::last)
+        .copied()
+        .unwrap_or_default()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::testing::{History, LANE, PAGE, Stage, at};
+    use super::*;
+    use crate::event::{Lost, Seq};
+    use crate::fetched::{Outcome, Phase};
+
+    #[test]
+    fn the_wait_grows_by_steps() {
+        // The example charter's steps: 1 m, 10 m, 1 h, 6 h.
+        for (level, seconds) in [
+            (0, None),
+            (1, Some(60.0)),
+            (2, Some(600.0)),
+            (4, Some(21_600.0)),
+            (9, Some(21_600.0)),
+        ] {
+            let mut stage = Stage::new();
+            stage.lane.lane.quiet_since = Some(at(0.0));
+            stage.lane.lane.backoff = level;
+            stage.now = at(1.0);
+            let expected = match seconds {
+                Some(seconds) => Verdict::NotBefore(at(seconds).wall),
+                None => Verdict::Pass,
+            };
+            assert_eq!(stage.hold(&Backoff, &stage.ask(PAGE)), expected, "{level}");
+        }
+    }
+
+    #[test]
+    fn a_charter_without_steps_promises_none() {
+        let mut stage = Stage::new();
+        stage.charter.failure.steps.clear();
+        stage.lane.lane.backoff = 2;
+        stage.lane.lane.quiet_since = Some(at(0.0));
+        assert_eq!(stage.hold(&Backoff, &stage.ask(PAGE)), Verdict::Pass);
+        assert!(!Backoff.is_made(&stage.charter));
+    }
+
+    /// Answers one request with `outcome`, the head sent `after` seconds from the last end.
+    fn ask(history: &mut History, outcome: Outcome, after: f64) -> Seq {
+        history.wait(after - 0.05);
+        let admitted = history.admit(history.page(PAGE));
+        let mut answer = history.answer(admitted);
+        answer.outcome = outcome;
+        let answered = history.push(LANE, answer);
+        history.wait(0.2);
+        answered
+    }
+
+    #[test]
+    fn each_answer_of_pressure_is_followed_by_a_longer_gap() {
+        let mut history = History::new();
+        history.open();
+        let (good, busy) = (Outcome::Status(200), Outcome::Status(503));
+        ask(&mut history, busy.clone(), 2.0);
+        ask(&mut history, busy, 60.0);
+        ask(&mut history, Outcome::TimedOut(Phase::Head), 600.0);
+        ask(&mut history, Outcome::Status(429), 600.0);
+        ask(&mut history, good.clone(), 3600.0);
+        assert_eq!(history.breaches(&Backoff), []);
+        let early = ask(&mut history, good, 3599.0);
+        assert_eq!(history.breaches(&Backoff), [early]);
+    }
+
+    #[test]
+    fn five_good_answers_halve_the_steps() {
+        let mut history = History::new();
+        history.open();
+        for wait in [2.0, 60.0] {
+            ask(&mut history, Outcome::Status(500), wait);
+        }
+        for _ in 0..5 {
+            ask(&mut history, Outcome::Status(404), 600.0);
+        }
+        ask(&mut history, Outcome::Status(200), 60.0);
+        assert_eq!(history.breaches(&Backoff), []);
+        let early = ask(&mut history, Outcome::Status(200), 59.0);
+        assert_eq!(history.breaches(&Backoff), [early]);
+    }
+
+    #[test]
+    fn a_restart_forgets_no_pressure() {
+        let mut history = History::new();
+        history.open();
+        ask(&mut history, Outcome::Status(503), 2.0);
+        let admitted = history.admit(history.page(PAGE));
+        let at = history.now;
+        history.push(LANE, Lost { admitted, at });
+        history.segment = 2;
+        let early = ask(&mut history, Outcome::Status(200), 30.0);
+        assert_eq!(history.breaches(&Backoff), [early]);
+    }
 }

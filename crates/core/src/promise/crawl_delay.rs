@@ -165,3 +165,111 @@ fn longest(rules: &Rules, token: &str) -> Option<Duration> {
     waits.extend(agent.max_crawl_rate().map(|rate| rate.interval()));
     waits.into_iter().max()
 }
+
+#[cfg(test)]
+mod tests {
+    use super::super::robots_first::tests::{know, page_after, read};
+    use super::super::testing::{History, LANE, PAGE, Stage, at, word};
+    use super::*;
+    use crate::fetched::Outcome;
+
+    /// robots.txt, and the seconds that it asks us for.
+    const FILES: [(&str, Option<f64>); 9] = [
+        ("User-agent: *\nDisallow:", None),
+        ("User-agent: *\nCrawl-delay: 10", Some(10.0)),
+        ("User-agent: *\nCrawl-delay: 2.5", Some(2.5)),
+        ("User-agent: *\nCrawl-delay: 3\nCrawl-delay: 7", Some(7.0)),
+        ("User-agent: *\nCrawl-delay: 5-15", Some(15.0)),
+        ("User-agent: *\nCrawl-delay: soon", None),
+        ("User-agent: *\nMax-crawl-rate: 3/m", Some(20.0)),
+        (
+            "User-agent: BlueAIChangeBot\nCrawl-delay: 4\nDisallow:\n\nUser-agent: *\nCrawl-delay: 99",
+            Some(4.0),
+        ),
+        (
+            "User-agent: BlueAIChangeBot\nDisallow:\n\nUser-agent: *\nCrawl-delay: 99",
+            None,
+        ),
+    ];
+
+    #[test]
+    fn the_longest_wait_for_our_token_is_waited() {
+        for (robots, seconds) in FILES {
+            for kind in [RequestKind::Page, RequestKind::Robots] {
+                let mut stage = Stage::new();
+                know(&mut stage, robots);
+                stage.lane.lane.quiet_since = Some(at(0.0));
+                stage.now = at(1.0);
+                let ask = Ask {
+                    kind,
+                    ..stage.ask(PAGE)
+                };
+                let expected = match seconds {
+                    Some(seconds) => Verdict::NotBefore(at(seconds).wall),
+                    None => Verdict::Pass,
+                };
+                assert_eq!(stage.hold(&CrawlDelay, &ask), expected, "{robots:?}");
+                stage.now = at(100.0);
+                assert_eq!(word(&stage.hold(&CrawlDelay, &ask)), "pass", "{robots:?}");
+            }
+        }
+    }
+
+    /// The breaches of a page sent `seconds` after the end of the answer to robots.txt.
+    fn sent_after(robots: &str, seconds: f64) -> u64 {
+        let mut history = History::new();
+        history.open();
+        let answered = read(&mut history, Outcome::Status(200), Some(robots));
+        // The reading ended 2.1 s ago; a head leaves 0.05 s after its permit.
+        history.wait(seconds - 2.15);
+        let page = page_after(&history, PAGE, answered, Some(robots));
+        let admitted = history.admit(page);
+        history.push(LANE, history.answer(admitted));
+        history.prove(&CrawlDelay).broken
+    }
+
+    #[test]
+    fn gaps_are_measured_again() {
+        for (robots, seconds) in FILES {
+            let wanted = seconds.unwrap_or(2.2);
+            assert_eq!(sent_after(robots, wanted + 0.01), 0, "{robots:?}");
+            let early = u64::from(seconds.is_some());
+            assert_eq!(sent_after(robots, wanted - 0.01), early, "{robots:?}");
+        }
+    }
+
+    #[test]
+    fn robots_txt_is_read_again_no_faster() {
+        for (seconds, broken) in [(5.0, 1), (10.0, 0)] {
+            let robots = "User-agent: *\nCrawl-delay: 10";
+            let mut history = History::new();
+            history.open();
+            read(&mut history, Outcome::Status(200), Some(robots));
+            history.open();
+            history.wait(seconds);
+            read(&mut history, Outcome::Status(200), Some(robots));
+            assert_eq!(history.prove(&CrawlDelay).broken, broken, "{seconds}");
+        }
+    }
+
+    #[test]
+    fn a_lost_request_counts_as_the_last_one() {
+        let robots = "User-agent: *\nCrawl-delay: 10";
+        let mut history = History::new();
+        history.open();
+        let answered = read(&mut history, Outcome::Status(200), Some(robots));
+        history.wait(20.0);
+        let admitted = history.admit(page_after(&history, PAGE, answered, Some(robots)));
+        let lost = crate::event::Lost {
+            admitted,
+            at: history.now,
+        };
+        history.push(LANE, lost);
+        history.segment = 2;
+        history.wait(5.0);
+        let page = page_after(&history, PAGE, answered, Some(robots));
+        let admitted = history.admit(page);
+        let early = history.push(LANE, history.answer(admitted));
+        assert_eq!(history.breaches(&CrawlDelay), [early]);
+    }
+}

@@ -38,10 +38,10 @@ impl Promise for Load {
         let factor = slow.factor;
         Some(match lang {
             Lang::Ja => format!(
-                "応答に{after}以上かかったホストには、次のリクエストまで、かかった時間の{factor}倍以上あけます。{stop}以上かかったときは、その巡回をそこで終えます。"
+                "応答の遅い（{after}以上かかった）ホストでは、次のリクエストまでの間隔を、かかった時間の{factor}倍以上に延ばします。{stop}以上かかったときは、その巡回をそこでやめます。"
             ),
             Lang::En => format!(
-                "After an answer that took {after} or more, we wait at least {factor} times as long as it took before the next request to that host. If it took {stop} or more, the visit ends there."
+                "After a slow answer ({after} or more) we wait at least {factor} times as long as it took before the next request to that host. If it took {stop} or more, the visit ends there."
             ),
         })
     }
@@ -170,5 +170,95 @@ impl Slowness {
             over,
         };
         self.hosts.insert(header.lane, host);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::testing::{History, LANE, OTHER_PAGE, PAGE, Stage, at, word};
+    use super::*;
+    use crate::event::Seq;
+
+    #[test]
+    fn a_slow_host_is_asked_more_slowly() {
+        // The example charter: slow from 3 s, twice as long, the visit ends from 15 s.
+        for (slow_wait, now, expected) in [
+            (0, 1.0, "pass"),
+            (8, 1.0, "wait"),
+            (8, 8.0, "pass"),
+            (30, 100.0, "hold"),
+        ] {
+            let mut stage = Stage::new();
+            stage.lane.lane.quiet_since = Some(at(0.5));
+            stage.lane.lane.slow_wait = Duration::from_secs(slow_wait);
+            stage.now = at(now + 0.5);
+            let got = stage.hold(&Load, &stage.ask(PAGE));
+            assert_eq!(word(&got), expected, "{slow_wait} s after {now} s");
+        }
+    }
+
+    #[test]
+    fn a_later_visit_may_try_again() {
+        let mut stage = Stage::new();
+        stage.lane.lane.quiet_since = Some(at(-100.0));
+        stage.lane.lane.slow_wait = Duration::from_secs(40);
+        assert_eq!(word(&stage.hold(&Load, &stage.ask(PAGE))), "pass");
+        stage.now = at(-90.0);
+        assert_eq!(word(&stage.hold(&Load, &stage.ask(PAGE))), "wait");
+    }
+
+    #[test]
+    fn a_charter_that_does_not_say_so_waits_no_longer() {
+        let mut stage = Stage::new();
+        stage.charter.pace.slow = None;
+        stage.lane.lane.quiet_since = Some(at(0.5));
+        stage.lane.lane.slow_wait = Duration::from_secs(40);
+        stage.now = at(3.0);
+        assert_eq!(word(&stage.hold(&Load, &stage.ask(PAGE))), "pass");
+        assert!(!Load.is_made(&stage.charter));
+    }
+
+    /// An answer that takes `took` seconds, its head sent `after` seconds from the last end.
+    fn ask(history: &mut History, url: &str, after: f64, took: f64) -> (Seq, Seq) {
+        history.wait(after - 0.05);
+        let admitted = history.admit(history.page(url));
+        let mut answer = history.answer(admitted);
+        history.wait(0.05 + took);
+        answer.ended = history.now;
+        (admitted, history.push(LANE, answer))
+    }
+
+    #[test]
+    fn gaps_after_slow_answers_are_measured_again() {
+        for (took, after, broken) in [
+            (2.9, 2.0, 0),
+            (3.0, 6.01, 0),
+            (3.0, 5.9, 1),
+            (14.0, 27.0, 1),
+            (14.0, 28.01, 0),
+        ] {
+            let mut history = History::new();
+            history.open();
+            ask(&mut history, PAGE, 2.0, took);
+            let (_, next) = ask(&mut history, OTHER_PAGE, after, 0.1);
+            let named = vec![next; broken];
+            assert_eq!(history.breaches(&Load), named, "{took} s, then {after} s");
+        }
+    }
+
+    #[test]
+    fn a_very_slow_answer_ends_the_visit() {
+        let mut history = History::new();
+        history.open();
+        ask(&mut history, PAGE, 2.0, 15.0);
+        let (on, _) = ask(&mut history, OTHER_PAGE, 60.0, 0.1);
+        assert_eq!(history.breaches(&Load), [on]);
+        let mut history = History::new();
+        history.open();
+        ask(&mut history, PAGE, 2.0, 15.0);
+        history.close(false);
+        history.open();
+        ask(&mut history, OTHER_PAGE, 60.0, 0.1);
+        assert_eq!(history.breaches(&Load), []);
     }
 }

@@ -119,12 +119,11 @@ impl Proof for Named {
                     *is_paused = true;
                 }
             }
-            (Event::Resumed(resumed), _) => match &resumed.reach {
-                Reach::Target { bot, target } => {
+            (Event::Resumed(resumed), _) => {
+                if let Reach::Target { bot, target } = &resumed.reach {
                     self.quiet.remove(&(bot.clone(), target.clone()));
                 }
-                _ => {}
-            },
+            }
             _ => {}
         }
     }
@@ -212,4 +211,158 @@ fn wait(value: &str, from: Timestamp) -> Option<Duration> {
         epoch.checked_sub(Duration::from_micros(from))?
     };
     (!seconds.is_zero()).then_some(seconds)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::testing::{BOT, History, LANE, OTHER_PAGE, PAGE, Stage, TARGET, at, header};
+    use super::*;
+    use crate::event::{Paused, Resumed, Seq};
+    use crate::fetched::Outcome;
+
+    /// Values, and the seconds that they ask for when seen at 2026-11-30T03:00:00Z.
+    const VALUES: [(&str, Option<u64>); 12] = [
+        ("120", Some(120)),
+        (" 7 ", Some(7)),
+        ("Mon, 30 Nov 2026 03:10:00 GMT", Some(600)),
+        ("Monday, 30-Nov-26 03:10:00 GMT", Some(600)),
+        ("99999999999999999999999", Some(100 * 365 * 86_400)),
+        ("0", None),
+        ("-5", None),
+        ("1.5", None),
+        ("soon", None),
+        ("", None),
+        ("Mon, 30 Nov 2026 02:00:00 GMT", None),
+        ("１２０", None),
+    ];
+
+    #[test]
+    fn both_readers_read_alike() {
+        let from = at(0.0).wall;
+        for (value, seconds) in VALUES {
+            let wanted = seconds.map(Duration::from_secs);
+            assert_eq!(wait(value, from), wanted, "{value:?}");
+            assert_eq!(
+                named_instant(value, from),
+                wanted.map(|w| from.plus(w)),
+                "{value:?}"
+            );
+        }
+    }
+
+    #[test]
+    fn a_named_time_is_waited_for() {
+        let mut stage = Stage::new();
+        stage.lane.lane.retry_after = Some(at(60.0).wall);
+        let ask = stage.ask(PAGE);
+        assert_eq!(
+            stage.hold(&RetryAfter, &ask),
+            Verdict::NotBefore(at(60.0).wall)
+        );
+        stage.now = at(60.0);
+        assert_eq!(stage.hold(&RetryAfter, &ask), Verdict::Pass);
+        stage.now = at(0.0);
+        stage.charter.failure.retry_after = Policy::Ignore;
+        assert_eq!(stage.hold(&RetryAfter, &ask), Verdict::Pass);
+    }
+
+    #[test]
+    fn each_policy_has_its_sentence() {
+        let mut charter = super::super::testing::charter();
+        let says = RetryAfter.say(&charter, Lang::Ja).unwrap();
+        assert!(says.contains("24時間"), "{says}");
+        charter.failure.retry_after = Policy::Ignore;
+        assert_ne!(RetryAfter.say(&charter, Lang::Ja).unwrap(), says);
+    }
+
+    /// A page answered by `status` with this Retry-After, at second 0.2.
+    fn busy(history: &mut History, status: u16, value: &str) {
+        history.open();
+        let admitted = history.admit(history.page(PAGE));
+        let mut answer = history.answer(admitted);
+        answer.outcome = Outcome::Status(status);
+        answer.headers.push(header("retry-after", value));
+        history.push(LANE, answer);
+    }
+
+    #[test]
+    fn nothing_is_sent_before_the_time() {
+        for (status, value, after, broken) in [
+            (503, "120", 119.0, 1),
+            (503, "120", 121.0, 0),
+            (429, "Mon, 30 Nov 2026 03:10:00 GMT", 599.0, 1),
+            (429, "Mon, 30 Nov 2026 03:10:00 GMT", 600.0, 0),
+            (200, "120", 3.0, 0),
+            (503, "soon", 3.0, 0),
+            (503, "-5", 3.0, 0),
+        ] {
+            let mut history = History::new();
+            busy(&mut history, status, value);
+            history.wait(after);
+            let sent = history.fetch(OTHER_PAGE);
+            let named = vec![sent; broken];
+            assert_eq!(history.breaches(&RetryAfter), named, "{status} {value}");
+        }
+    }
+
+    #[test]
+    fn a_charter_that_ignores_it_breaks_nothing() {
+        let mut history = History::under(|c| c.failure.retry_after = Policy::Ignore);
+        busy(&mut history, 503, "120");
+        history.wait(3.0);
+        history.fetch(OTHER_PAGE);
+        assert_eq!(history.breaches(&RetryAfter), []);
+    }
+
+    fn target() -> Reach {
+        Reach::Target {
+            bot: BOT.to_owned(),
+            target: TARGET.to_owned(),
+        }
+    }
+
+    fn pause(history: &mut History, by: &str, until: Option<Timestamp>) -> Seq {
+        history.push(
+            LANE,
+            Paused {
+                reach: target(),
+                by: by.to_owned(),
+                reason: String::new(),
+                until,
+                epoch: 1,
+            },
+        )
+    }
+
+    #[test]
+    fn beyond_the_cap_the_target_pauses() {
+        let week = "604800";
+        let mut history = History::new();
+        busy(&mut history, 503, week);
+        pause(&mut history, "retry-after", None);
+        history.house(Resumed {
+            reach: target(),
+            by: "sato".to_owned(),
+            reason: String::new(),
+            epoch: 2,
+        });
+        history.wait(86_400.0);
+        history.fetch(PAGE);
+        assert_eq!(history.breaches(&RetryAfter), []);
+
+        let mut history = History::new();
+        busy(&mut history, 503, week);
+        history.wait(700_000.0);
+        history.open();
+        assert_eq!(history.prove(&RetryAfter).broken, 1, "no pause");
+
+        let mut history = History::new();
+        busy(&mut history, 503, week);
+        pause(&mut history, "retry-after", None);
+        // A shorter pause in its place does not end it.
+        pause(&mut history, "auto-pause", Some(at(86_400.0).wall));
+        history.wait(90_000.0);
+        let early = history.admit(history.page(OTHER_PAGE));
+        assert_eq!(history.breaches(&RetryAfter), [early]);
+    }
 }

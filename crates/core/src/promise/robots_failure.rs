@@ -169,3 +169,111 @@ impl Failures {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::super::robots_first::tests::{know, page_after, read, settle};
+    use super::super::testing::{History, LANE, PAGE, Stage, word};
+    use super::*;
+    use crate::event::Lost;
+    use crate::fetched::{Outcome, Phase};
+
+    #[test]
+    fn an_unknown_robots_txt_holds_every_page() {
+        for (meaning, expected) in [
+            (RobotsMeaning::NoRules, "pass"),
+            (RobotsMeaning::Hold, "hold"),
+        ] {
+            let mut stage = Stage::new();
+            let why = "HTTP 503".to_owned();
+            settle(&mut stage, RobotsVerdict::Means { meaning, why });
+            let got = stage.hold(&RobotsFailure, &stage.ask(PAGE));
+            assert_eq!(word(&got), expected, "{meaning:?}");
+        }
+        let mut stage = Stage::new();
+        know(&mut stage, "User-agent: *\nDisallow: /");
+        assert_eq!(word(&stage.hold(&RobotsFailure, &stage.ask(PAGE))), "pass");
+    }
+
+    #[test]
+    fn the_next_visit_may_ask_again() {
+        let mut stage = Stage::new();
+        let why = "timeout".to_owned();
+        let meaning = RobotsMeaning::Hold;
+        settle(&mut stage, RobotsVerdict::Means { meaning, why });
+        let ask = Ask {
+            kind: RequestKind::Robots,
+            ..stage.ask("https://school.example.jp/robots.txt")
+        };
+        assert_eq!(word(&stage.hold(&RobotsFailure, &ask)), "pass");
+    }
+
+    #[test]
+    fn each_kind_of_answer_has_its_meaning() {
+        for (outcome, broken) in [
+            (Outcome::Status(200), 0),
+            (Outcome::Status(404), 0),
+            (Outcome::Status(403), 0),
+            (Outcome::Status(410), 0),
+            (Outcome::Status(429), 1),
+            (Outcome::Status(301), 1),
+            (Outcome::Status(500), 1),
+            (Outcome::Status(503), 1),
+            (Outcome::TimedOut(Phase::Body), 1),
+            (Outcome::Reset(Phase::Head), 1),
+            (
+                Outcome::TooLarge {
+                    status: 200,
+                    limit: 9,
+                },
+                1,
+            ),
+        ] {
+            let mut history = History::new();
+            history.open();
+            let rules = (outcome == Outcome::Status(200)).then_some("");
+            let answered = read(&mut history, outcome.clone(), rules);
+            let page = page_after(&history, PAGE, answered, rules);
+            let admitted = history.admit(page);
+            let named = vec![admitted; broken];
+            assert_eq!(history.breaches(&RobotsFailure), named, "{outcome:?}");
+        }
+    }
+
+    #[test]
+    fn the_table_is_the_charters() {
+        let mut history = History::under(|charter| {
+            charter.robots.status.client_error = RobotsMeaning::Hold;
+        });
+        history.open();
+        let answered = read(&mut history, Outcome::Status(404), None);
+        let admitted = history.admit(page_after(&history, PAGE, answered, None));
+        assert_eq!(history.breaches(&RobotsFailure), [admitted]);
+        let says = RobotsFailure.say(&history.charter, Lang::En).unwrap();
+        assert!(!says.contains("no rules"), "{says}");
+    }
+
+    #[test]
+    fn a_lost_request_tells_nothing() {
+        let mut history = History::new();
+        history.open();
+        read(&mut history, Outcome::Status(404), None);
+        let admitted = history.admit(history.robots());
+        let at = history.now;
+        let lost = history.push(LANE, Lost { admitted, at });
+        let settled = crate::event::RobotsSettled {
+            visit: 1,
+            bot: super::super::testing::BOT.to_owned(),
+            target: super::super::testing::TARGET.to_owned(),
+            origin: "https://school.example.jp".to_owned(),
+            user_agent: history.robots().user_agent,
+            answered: Some(lost),
+            rules: None,
+            meaning: Some(RobotsMeaning::NoRules),
+            why: String::new(),
+        };
+        history.push(LANE, settled);
+        let page = history.admit(page_after(&history, PAGE, lost, None));
+        assert_eq!(history.breaches(&RobotsFailure), [page]);
+    }
+}

@@ -98,6 +98,9 @@ fn is_fresh(scene: &Scene<'_>, ask: &Ask, record: &RobotsRecord) -> bool {
     }
 }
 
+/// Between the gate's look and the entry's stamp.
+const DECIDING: Duration = Duration::from_secs(1);
+
 /// Each page request rests on a reading of its own origin's robots.txt that was fresh.
 #[derive(Default)]
 struct Readings {
@@ -178,7 +181,8 @@ impl Readings {
         if settled.at > header.at {
             return Some("its robots.txt was read later than it".to_owned());
         }
-        (age > most).then(|| format!("its robots.txt was read {age:?} ago, promised {most:?}"))
+        (age > most.saturating_add(DECIDING))
+            .then(|| format!("its robots.txt was read {age:?} ago, promised {most:?}"))
     }
 }
 
@@ -377,5 +381,274 @@ fn said(meaning: RobotsMeaning, words: String) -> Meaning {
     match meaning {
         RobotsMeaning::NoRules => Meaning::NoRules,
         RobotsMeaning::Hold => Meaning::Hold(words),
+    }
+}
+
+#[cfg(test)]
+pub(super) mod tests {
+    use std::sync::Arc;
+
+    use reigi_robots::Rules;
+
+    use super::*;
+    use crate::event::BodyRef;
+    use crate::promise::testing::{BOT, History, LANE, PAGE, Stage, TARGET, at, key, word};
+    use crate::state::RobotsVerdict;
+
+    const ORIGIN: &str = "https://school.example.jp";
+
+    /// Lets the lane know a robots.txt that this visit read.
+    pub(in super::super) fn know(stage: &mut Stage, robots: &str) -> Digest {
+        let digest = Digest::of(robots.as_bytes());
+        let rules = Arc::new(Rules::parse(robots.as_bytes()));
+        stage.lane.rules.insert(digest, rules);
+        settle(stage, RobotsVerdict::Rules(digest));
+        digest
+    }
+
+    /// Lets the lane know what an answer of this visit to robots.txt means.
+    pub(in super::super) fn settle(stage: &mut Stage, verdict: RobotsVerdict) {
+        let agent = stage.charter.agent(RequestKind::Robots);
+        let record = RobotsRecord {
+            answered: Some(Seq(4)),
+            at: stage.now.wall,
+            visit: (key(), 1),
+            verdict,
+        };
+        let robots = &mut stage.lane.lane.robots;
+        robots.insert(robots_key(ORIGIN, &agent.user_agent), record);
+    }
+
+    /// Reads robots.txt and settles it: its body where `rules` is given, else what the example
+    /// charter's table could be bent to.
+    pub(in super::super) fn read(
+        history: &mut History,
+        outcome: Outcome,
+        rules: Option<&str>,
+    ) -> Seq {
+        let admitted = history.admit(history.robots());
+        let mut answer = history.answer(admitted);
+        answer.outcome = outcome;
+        answer.body = rules.map(|text| keep(history, text));
+        let answered = history.push(LANE, answer);
+        history.wait(2.3);
+        let rules = rules.map(|text| Digest::of(text.as_bytes()));
+        history.push(LANE, settlement(history, Some(answered), rules));
+        answered
+    }
+
+    fn keep(history: &mut History, text: &str) -> BodyRef {
+        let digest = Digest::of(text.as_bytes());
+        history.bodies.insert(digest, text.as_bytes().to_vec());
+        BodyRef {
+            digest,
+            bytes: u64::try_from(text.len()).unwrap(),
+        }
+    }
+
+    fn settlement(
+        history: &History,
+        answered: Option<Seq>,
+        rules: Option<Digest>,
+    ) -> RobotsSettled {
+        RobotsSettled {
+            visit: history.page(PAGE).visit,
+            bot: BOT.to_owned(),
+            target: TARGET.to_owned(),
+            origin: ORIGIN.to_owned(),
+            user_agent: history.robots().user_agent,
+            answered,
+            rules,
+            meaning: rules.is_none().then_some(RobotsMeaning::NoRules),
+            why: "rules".to_owned(),
+        }
+    }
+
+    /// A permit for a page that rests on this reading.
+    pub(in super::super) fn page_after(
+        history: &History,
+        url: &str,
+        answered: Seq,
+        rules: Option<&str>,
+    ) -> Admitted {
+        Admitted {
+            robots: Some(RobotsBasis {
+                answered,
+                body: rules.map(|text| Digest::of(text.as_bytes())),
+                line: None,
+                crawl_delay_us: None,
+            }),
+            ..history.page(url)
+        }
+    }
+
+    #[test]
+    fn a_page_waits_for_a_fresh_robots_txt() {
+        let hour = Duration::from_secs(3600);
+        let stale = |stage: &mut Stage| stage.lane.lane.visit.as_mut().unwrap().id = 2;
+        type Case = (&'static str, Freshness, fn(&mut Stage), &'static str);
+        let cases: [Case; 6] = [
+            ("read in this visit", Freshness::Visit, |_| {}, "pass"),
+            (
+                "not read",
+                Freshness::Visit,
+                |s| s.lane.lane.robots.clear(),
+                "hold",
+            ),
+            (
+                "an hour old",
+                Freshness::For(2 * hour),
+                |s| s.now = at(3600.0),
+                "pass",
+            ),
+            (
+                "two hours old",
+                Freshness::For(2 * hour),
+                |s| s.now = at(7200.0),
+                "hold",
+            ),
+            (
+                "from the future",
+                Freshness::For(2 * hour),
+                |s| s.now = at(-1.0),
+                "hold",
+            ),
+            (
+                "a hop's, an hour old",
+                Freshness::Visit,
+                |s| {
+                    s.now = at(3600.0);
+                    s.target = None;
+                },
+                "pass",
+            ),
+        ];
+        for (what, fresh_for, change, expected) in cases {
+            let mut stage = Stage::new();
+            stage.charter.robots.fresh_for = fresh_for;
+            know(&mut stage, "");
+            change(&mut stage);
+            let got = stage.hold(&RobotsFirst, &stage.ask(PAGE));
+            assert_eq!(word(&got), expected, "{what}");
+        }
+        let mut stage = Stage::new();
+        know(&mut stage, "");
+        stale(&mut stage);
+        let ask = Ask {
+            visit: 2,
+            ..stage.ask(PAGE)
+        };
+        assert_eq!(word(&stage.hold(&RobotsFirst, &ask)), "hold");
+    }
+
+    #[test]
+    fn robots_txt_itself_needs_no_reading() {
+        let stage = Stage::new();
+        let ask = Ask {
+            kind: RequestKind::Robots,
+            ..stage.ask("https://school.example.jp/robots.txt")
+        };
+        assert_eq!(word(&stage.hold(&RobotsFirst, &ask)), "pass");
+    }
+
+    #[test]
+    fn a_page_after_its_robots_txt_is_kept() {
+        for (outcome, rules) in [(200, Some("User-agent: *\nDisallow:")), (404, None)] {
+            let mut history = History::new();
+            history.open();
+            let answered = read(&mut history, Outcome::Status(outcome), rules);
+            history.admit(page_after(&history, PAGE, answered, rules));
+            let finding = history.prove(&RobotsFirst);
+            assert_eq!((finding.kept, finding.broken), (1, 0), "{outcome}");
+        }
+    }
+
+    #[test]
+    fn a_page_without_its_robots_txt_is_named() {
+        type Forge = fn(&mut Admitted);
+        let forgeries: [(&str, Forge); 4] = [
+            ("no basis", |p| p.robots = None),
+            ("another answer", |p| {
+                p.robots.as_mut().unwrap().answered = Seq(1)
+            }),
+            ("another body", |p| {
+                p.robots.as_mut().unwrap().body = Some(Digest::of(b"x"))
+            }),
+            ("another origin", |p| {
+                p.url = "https://other.example.jp/".to_owned()
+            }),
+        ];
+        for (what, forge) in forgeries {
+            let mut history = History::new();
+            history.open();
+            let answered = read(&mut history, Outcome::Status(404), None);
+            let mut page = page_after(&history, PAGE, answered, None);
+            forge(&mut page);
+            let admitted = history.admit(page);
+            assert_eq!(history.breaches(&RobotsFirst), [admitted], "{what}");
+        }
+    }
+
+    #[test]
+    fn a_reading_of_another_visit_is_not_fresh() {
+        let mut history = History::new();
+        history.open();
+        let answered = read(&mut history, Outcome::Status(404), None);
+        history.open();
+        let admitted = history.admit(page_after(&history, PAGE, answered, None));
+        assert_eq!(history.breaches(&RobotsFirst), [admitted]);
+    }
+
+    #[test]
+    fn an_old_reading_is_not_fresh() {
+        for (seconds, broken) in [(3590.0, 0), (3610.0, 1)] {
+            let mut history = History::under(|charter| {
+                charter.robots.fresh_for = Freshness::For(Duration::from_secs(3600));
+            });
+            history.open();
+            let answered = read(&mut history, Outcome::Status(404), None);
+            history.wait(seconds);
+            history.open();
+            history.admit(page_after(&history, PAGE, answered, None));
+            assert_eq!(history.prove(&RobotsFirst).broken, broken, "{seconds}");
+        }
+    }
+
+    #[test]
+    fn what_was_settled_must_have_been_answered() {
+        type Forge = fn(&mut History, &mut RobotsSettled);
+        let forgeries: [(&str, Forge); 4] = [
+            ("no answer", |_, s| s.answered = Some(Seq(1))),
+            ("a page's answer", |h, s| s.answered = Some(h.fetch(PAGE))),
+            ("another agent", |h, s| {
+                let other = Admitted {
+                    user_agent: "other".to_owned(),
+                    ..h.robots()
+                };
+                let admitted = h.admit(other);
+                s.answered = Some(h.push(LANE, h.answer(admitted)));
+            }),
+            ("a body that did not come", |_, s| {
+                s.rules = Some(Digest::of(b"x"))
+            }),
+        ];
+        for (what, forge) in forgeries {
+            let mut history = History::new();
+            history.open();
+            let admitted = history.admit(history.robots());
+            let answered = history.push(LANE, history.answer(admitted));
+            let mut settled = settlement(&history, Some(answered), Some(Digest::of(b"body")));
+            forge(&mut history, &mut settled);
+            let mut page = history.page(PAGE);
+            page.robots = Some(RobotsBasis {
+                answered: settled.answered.unwrap(),
+                body: settled.rules,
+                line: None,
+                crawl_delay_us: None,
+            });
+            history.push(LANE, settled);
+            let page = history.admit(page);
+            assert!(history.breaches(&RobotsFirst).contains(&page), "{what}");
+        }
     }
 }

@@ -53,10 +53,10 @@ impl Promise for RobotsObeyed {
         let token = &charter.agent(RequestKind::Page).token;
         Some(match lang {
             Lang::Ja => format!(
-                "robots.txt は RFC 9309 のとおりに読みます。{token} を名指しするグループがあればそのグループに、なければ「*」のグループに従い、許されていないURLは取得しません。"
+                "robots.txt は RFC 9309 のとおりに読みます。{token} を名指しするグループがあればそのグループに、なければ「User-agent: *」のグループに従い、許されていないURLは取得しません。"
             ),
             Lang::En => format!(
-                "robots.txt is read as RFC 9309 says: by the groups that name {token} if there are any, else by those of *. A URL that they do not allow is not fetched."
+                "robots.txt is read as RFC 9309 says: by the groups that name {token} if there are any, else by those of User-agent: *. A URL that they do not allow is not fetched."
             ),
         })
     }
@@ -151,5 +151,121 @@ impl Verdicts {
                     basis.line
                 ),
             });
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::robots_first::tests::{know, page_after, read};
+    use super::super::testing::{History, LANE, OTHER_PAGE, PAGE, Stage, word};
+    use super::*;
+    use crate::fetched::Outcome;
+
+    const OWN: &str =
+        "User-agent: *\nDisallow: /\n\nUser-agent: BlueAIChangeBot\nDisallow: /terms\n";
+
+    #[test]
+    fn the_groups_that_name_us_come_before_the_star() {
+        for (robots, url, expected) in [
+            ("", PAGE, "pass"),
+            (OWN, PAGE, "pass"),
+            (OWN, OTHER_PAGE, "refuse"),
+            ("User-agent: *\nDisallow: /", PAGE, "refuse"),
+            ("User-agent: GPTBot\nDisallow: /", PAGE, "pass"),
+            ("User-agent: *\nDisallow: /\nAllow: /price", PAGE, "pass"),
+        ] {
+            let mut stage = Stage::new();
+            know(&mut stage, robots);
+            let got = stage.hold(&RobotsObeyed, &stage.ask(url));
+            assert_eq!(word(&got), expected, "{url}: {robots:?}");
+        }
+    }
+
+    #[test]
+    fn a_refusal_names_its_line() {
+        let mut stage = Stage::new();
+        know(&mut stage, OWN);
+        let got = stage.hold(&RobotsObeyed, &stage.ask(OTHER_PAGE));
+        let Verdict::Refuse { why } = got else {
+            panic!("{got:?}");
+        };
+        assert!(why.ja.contains("5行目「Disallow: /terms」"), "{}", why.ja);
+        assert!(why.en.contains("Line 5"), "{}", why.en);
+    }
+
+    #[test]
+    fn a_body_that_is_not_at_hand_holds() {
+        let mut stage = Stage::new();
+        know(&mut stage, OWN);
+        stage.lane.rules.clear();
+        assert_eq!(word(&stage.hold(&RobotsObeyed, &stage.ask(PAGE))), "hold");
+    }
+
+    #[test]
+    fn the_basis_names_answer_body_line_and_delay() {
+        let mut stage = Stage::new();
+        let digest = know(&mut stage, "User-agent: *\nCrawl-delay: 7\nAllow: /price");
+        let ask = stage.ask(PAGE);
+        let scene = Scene {
+            house: &stage.house,
+            charter: &stage.charter,
+            lane: &stage.lane,
+            target: stage.target.as_ref(),
+            now: stage.now,
+        };
+        let basis = basis(&scene, &ask).unwrap();
+        assert_eq!(basis.body, Some(digest));
+        assert_eq!(basis.line, Some(3));
+        assert_eq!(basis.crawl_delay_us, Some(7_000_000));
+    }
+
+    /// The breaches of one page asked for after reading `robots`, the basis naming `line`.
+    fn proved(robots: &str, url: &str, line: Option<u32>) -> usize {
+        let mut history = History::new();
+        history.open();
+        let answered = read(&mut history, Outcome::Status(200), Some(robots));
+        let mut page = page_after(&history, url, answered, Some(robots));
+        page.robots.as_mut().unwrap().line = line;
+        let admitted = history.admit(page);
+        let breaches = history.breaches(&RobotsObeyed);
+        assert!(breaches.iter().all(|seq| *seq == admitted));
+        breaches.len()
+    }
+
+    #[test]
+    fn verdicts_are_computed_again() {
+        for (robots, url, line, broken) in [
+            ("", PAGE, None, 0),
+            (OWN, PAGE, None, 0),
+            (OWN, OTHER_PAGE, Some(5), 1),
+            (OWN, PAGE, Some(5), 1),
+            ("User-agent: *\nAllow: /price", PAGE, Some(2), 0),
+            ("User-agent: *\nAllow: /price", PAGE, None, 1),
+        ] {
+            assert_eq!(proved(robots, url, line), broken, "{url}: {robots:?}");
+        }
+    }
+
+    #[test]
+    fn rules_that_came_cannot_be_left_out_of_the_basis() {
+        let mut history = History::new();
+        history.open();
+        let answered = read(&mut history, Outcome::Status(200), Some(OWN));
+        let page = page_after(&history, OTHER_PAGE, answered, None);
+        let admitted = history.admit(page);
+        assert_eq!(history.breaches(&RobotsObeyed), [admitted]);
+    }
+
+    #[test]
+    fn a_body_that_is_gone_leaves_the_proof_open() {
+        let mut history = History::new();
+        history.open();
+        let answered = read(&mut history, Outcome::Status(200), Some(OWN));
+        let page = page_after(&history, PAGE, answered, Some(OWN));
+        let admitted = history.admit(page);
+        history.push(LANE, history.answer(admitted));
+        history.bodies.clear();
+        let finding = history.prove(&RobotsObeyed);
+        assert_eq!((finding.broken, finding.undecidable), (0, 1));
     }
 }
