@@ -128,7 +128,7 @@ pub(super) fn next(house: &House, lane: &LaneState, errand: &Errand, now: Now) -
         Ok(Ok(())) => {}
     }
     match decide(&scene, ask) {
-        Ok(permit) => Step::Fetch(permit),
+        Ok(permit) => Step::Fetch(Box::new(permit)),
         Err(judgement) => match judgement.decisive() {
             Some((_, Verdict::NotBefore(at))) => Step::Sleep {
                 until: Some((*at).min(hop.deadline)),

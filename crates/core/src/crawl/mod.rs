@@ -41,14 +41,14 @@ pub enum Step {
     /// Append these entries, in one transaction, and apply them.
     Write(Vec<Written>),
     /// Append `permit.admitted()`, then send it.
-    Fetch(Permit),
+    Fetch(Box<Permit>),
     /// Judge this answer of a page ([`observe::judge`]) and append what comes of it.
-    Judge(PendingAnswer),
+    Judge(Box<PendingAnswer>),
     /// A redirect of this answer leads to this host, whose lane is to be opened first if it has
     /// no number; then [`park`] says what to write.
     Park {
         /// The redirecting answer.
-        answer: PendingAnswer,
+        answer: Box<PendingAnswer>,
         /// The next hop's URL.
         url: url::Url,
         /// Its host.

@@ -205,7 +205,7 @@ fn propose(
         Ok(Ok(())) => {}
     }
     match decide(&scene, ask) {
-        Ok(permit) => Step::Fetch(permit),
+        Ok(permit) => Step::Fetch(Box::new(permit)),
         Err(judgement) => match judgement.decisive() {
             Some((_, Verdict::NotBefore(at))) => Step::Sleep {
                 until: Some(before(*at)),
@@ -290,15 +290,15 @@ fn answered(
     let Some(url) = hop else {
         return match answer.kind {
             RequestKind::Robots => robots::settle(charter, lane, visit, answer),
-            RequestKind::Page => Step::Judge(answer.clone()),
+            RequestKind::Page => Step::Judge(Box::new(answer.clone())),
         };
     };
     let Some(host) = Host::of(&url) else {
-        return Step::Judge(answer.clone());
+        return Step::Judge(Box::new(answer.clone()));
     };
     if host != lane.lane.host {
         return Step::Park {
-            answer: answer.clone(),
+            answer: Box::new(answer.clone()),
             url,
             host,
         };

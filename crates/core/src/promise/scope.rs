@@ -91,7 +91,7 @@ impl Proof for Traces {
         }
         let listed = versions
             .row(&admitted.bot, &admitted.target)
-            .is_some_and(|(_, row)| row.urls.iter().any(|url| *url == admitted.listed));
+            .is_some_and(|(_, row)| row.urls.contains(&admitted.listed));
         let within = listed && within(admitted);
         self.0.check(within, seq, || {
             format!("{} traces to no ledger entry in force", admitted.url)

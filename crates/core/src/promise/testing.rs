@@ -339,7 +339,7 @@ impl History {
                 crawl_delay_us: None,
             }),
             validators: Validators::default(),
-            addresses: vec![IpAddr::from([203, 0, 113, 9])],
+            addresses: vec![IpAddr::from([127, 0, 0, 1])],
             draw_us: u64::try_from(self.charter.pace.interval_min.as_micros()).expect("short"),
             not_before: self.now,
             send_by: Now {
@@ -379,8 +379,11 @@ impl History {
             head_at: Some(later(150)),
             ended: later(200),
             local: Some("198.51.100.7:50000".to_owned()),
-            remote: Some("203.0.113.9:443".to_owned()),
-            request_head: WireText::Absent,
+            remote: Some("127.0.0.1:443".to_owned()),
+            request_head: WireText::Text(format!(
+                "GET /price HTTP/1.1\r\nhost: school.example.jp\r\nuser-agent: {}\r\n\r\n",
+                self.charter.identity.agent.user_agent
+            )),
             headers: vec![header("content-type", "text/html; charset=utf-8")],
             body: Some(BodyRef {
                 digest: Digest::of(b"body"),
