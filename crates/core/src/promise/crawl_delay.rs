@@ -9,7 +9,8 @@ use std::time::Duration;
 use reigi_robots::Rules;
 
 use super::interval::{gap, wait_from_quiet};
-use super::robots_first::{Settlements, record};
+use super::robots_first::record;
+use super::settlements::Settlements;
 use super::{Finding, Promise, Proof, Seen, Versions};
 use crate::charter::{Charter, Lang, RequestKind};
 use crate::digest::Digest;

@@ -44,6 +44,7 @@ pub mod robots_first;
 pub mod robots_obeyed;
 pub mod safe_redirect;
 pub mod scope;
+mod settlements;
 pub mod size;
 pub mod terms;
 #[cfg(test)]

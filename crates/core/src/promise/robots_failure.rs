@@ -3,7 +3,8 @@
 //!
 //! Seed: B's list of statuses; DECISIONS 36, RFC 9309 section 2.3.1.
 
-use super::robots_first::{Meaning, Settlements, record};
+use super::robots_first::record;
+use super::settlements::{Meaning, Settlements};
 use super::{Finding, Promise, Proof, Seen, Versions};
 use crate::charter::{Charter, Lang, RequestKind, RobotsMeaning};
 use crate::event::{Admitted, Event};

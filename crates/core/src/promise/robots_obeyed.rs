@@ -3,7 +3,8 @@
 //! Seeds: P and B, RFC 9309: the groups that name our token, else those of `*`. The settled
 //! readings of the format are `reigi_robots`' own, tested there against other parsers.
 
-use super::robots_first::{Meaning, Settlements, record};
+use super::robots_first::record;
+use super::settlements::{Meaning, Settlements};
 use super::{Finding, Promise, Proof, Seen, Versions, crawl_delay};
 use crate::charter::{Charter, Lang, RequestKind};
 use crate::event::{Admitted, Event, RobotsBasis};
