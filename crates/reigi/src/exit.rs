@@ -48,6 +48,11 @@ impl Failure {
         Self::new(Exit::CouldNot, ja.into(), en.into())
     }
 
+    /// The answer is no.
+    pub(crate) fn no(ja: impl Into<String>, en: impl Into<String>) -> Self {
+        Self::new(Exit::No, ja.into(), en.into())
+    }
+
     fn new(exit: Exit, ja: String, en: String) -> Self {
         Self {
             exit,

@@ -8,16 +8,25 @@ use std::process::ExitCode;
 use clap::Parser as _;
 
 mod cli;
+mod clock;
 mod commands;
+mod driver;
 mod exit;
+mod house;
 mod lang;
+mod people;
+mod table;
+mod writer;
 
 fn main() -> ExitCode {
     let (lang, outcome) = commands::dispatch(cli::Cli::parse());
     match outcome {
         Ok(exit) => exit.into(),
         Err(failure) => {
-            eprint!("{}", failure.say(lang.unwrap_or(reigi_core::charter::Lang::En)));
+            eprint!(
+                "{}",
+                failure.say(lang.unwrap_or(reigi_core::charter::Lang::En))
+            );
             failure.exit.into()
         }
     }

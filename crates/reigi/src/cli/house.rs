@@ -90,7 +90,7 @@ pub(crate) enum LedgerCommand {
 
 /// Which bot's ledger.
 #[derive(Debug, Args)]
-pub(crate) struct Bot {
+pub(crate) struct BotOf {
     /// The house's folder [default: the nearest parent with reigi.toml].
     pub(crate) dir: Option<PathBuf>,
     /// The bot; needed where the house has several.
@@ -102,7 +102,7 @@ pub(crate) struct Bot {
 #[derive(Debug, Args)]
 pub(crate) struct Add {
     #[command(flatten)]
-    pub(crate) of: Bot,
+    pub(crate) of: BotOf,
     /// Its id: lower-case letters, digits, `.`, `_`, `-`.
     #[arg(long)]
     pub(crate) id: String,
@@ -152,7 +152,7 @@ pub(crate) struct Remove {
     /// The target's id.
     pub(crate) id: String,
     #[command(flatten)]
-    pub(crate) of: Bot,
+    pub(crate) of: BotOf,
 }
 
 /// `reigi ledger import`.
@@ -161,7 +161,7 @@ pub(crate) struct Import {
     /// The file to read.
     pub(crate) file: PathBuf,
     #[command(flatten)]
-    pub(crate) of: Bot,
+    pub(crate) of: BotOf,
 }
 
 /// `reigi pause` and `reigi resume`.
@@ -205,7 +205,7 @@ pub(crate) struct Explain {
     /// The URL.
     pub(crate) url: String,
     #[command(flatten)]
-    pub(crate) of: Bot,
+    pub(crate) of: BotOf,
     /// A JSON line a bot.
     #[arg(long)]
     pub(crate) json: bool,
@@ -219,11 +219,21 @@ pub(crate) struct Changes {
     /// JSON lines instead of a table.
     #[arg(long)]
     pub(crate) json: bool,
-    /// All changes, not only those that wait for review.
+    /// Only those that wait for review.
+    #[arg(long, conflicts_with = "all")]
+    pub(crate) pending: bool,
+    /// Also those that a newer change of the same page replaced.
     #[arg(long)]
     pub(crate) all: bool,
     /// Exit with 1 where a change waits for review.
-    #[arg(long, value_enum, value_name = "WHAT", num_args = 0..=1, default_missing_value = "pending")]
+    #[arg(
+        long,
+        value_enum,
+        value_name = "WHAT",
+        num_args = 0..=1,
+        require_equals = true,
+        default_missing_value = "pending"
+    )]
     pub(crate) fail_on: Option<FailOn>,
 }
 
@@ -292,7 +302,7 @@ pub(crate) struct Audit {
     /// Fold the whole journal again and compare with the stored state.
     #[arg(long)]
     pub(crate) rebuild: bool,
-    /// The report as JSON lines: one a promise, then the whole.
+    /// The report as one JSON line.
     #[arg(long)]
     pub(crate) json: bool,
 }
@@ -334,8 +344,8 @@ pub(crate) enum OptOutCommand {
 /// `reigi optout add`.
 #[derive(Debug, Args)]
 pub(crate) struct OptOutAdd {
-    /// A host (`www.example.jp`), a domain with its hosts (`*.example.jp`), or a URL whose path
-    /// and all below it is meant.
+    /// A host (`www.example.jp`), a domain with all its hosts (`example.jp`, `*.example.jp`), or a
+    /// URL: its path and everything below is meant.
     pub(crate) what: String,
     /// The house's folder [default: the nearest parent with reigi.toml].
     pub(crate) dir: Option<PathBuf>,

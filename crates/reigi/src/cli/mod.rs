@@ -9,8 +9,8 @@ mod house;
 
 pub(crate) use attempt::{Change, Try};
 pub(crate) use house::{
-    Add, Audit, Changes, Check, Decide, Diff, Explain, Form, Import, Init, LedgerCommand,
-    OptOutAdd, OptOutCommand, Pause, Policy, Remove, ReviewCommand, Run, Where,
+    Add, Audit, BotOf, Changes, Check, Decide, Diff, Explain, Form, Import, Init, LedgerCommand,
+    OptOutAdd, OptOutCommand, Pause, Policy, Remove, ReviewCommand, Run, Terms, Where,
 };
 
 /// Observatory crawlers that keep, show and prove their promises.
