@@ -565,6 +565,9 @@ pub enum HopResult {
         outcome: Option<Outcome>,
         /// Location, where it redirected again.
         location: Option<String>,
+        /// Retry-After, where it named one.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        retry_after: Option<String>,
         /// The body.
         body: Option<BodyRef>,
     },

@@ -68,6 +68,7 @@ pub(super) fn next(house: &House, lane: &LaneState, errand: &Errand, now: Now) -
             answered: answer.answered,
             outcome: answer.outcome.clone(),
             location: answer.location.clone(),
+            retry_after: answer.retry_after.clone(),
             body: answer.body.clone(),
         };
         return hand_back(lane, hop, result);

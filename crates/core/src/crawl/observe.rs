@@ -217,7 +217,8 @@ pub fn judge(
         bodies,
     };
     let mut written = case.judge();
-    written.extend(pause_for_retry_after(house, lane, visit, reading, now));
+    let named = reading.retry_after.as_deref();
+    written.extend(pause_for_retry_after(house, lane, visit, named, now));
     written
 }
 
@@ -504,11 +505,12 @@ impl Case<'_> {
 }
 
 /// A Retry-After beyond the charter's cap pauses the target; it is never asked earlier.
-fn pause_for_retry_after(
+/// `named`: the field's value, in the visit's last answer.
+pub(super) fn pause_for_retry_after(
     house: &House,
     lane: &LaneState,
     visit: &Visit,
-    reading: &Reading,
+    named: Option<&str>,
     now: Now,
 ) -> Option<Written> {
     use crate::charter::{Resume, RetryAfter};
@@ -517,8 +519,10 @@ fn pause_for_retry_after(
         return None;
     };
     let status = visit.answer.as_ref()?.outcome.as_ref()?.status()?;
-    let at = named_instant(reading.retry_after.as_deref()?, now.wall)?;
-    if !matches!(status, 429 | 503) || at <= now.wall.plus(cap) {
+    // Judged from the answer's end, as the lane's own wait is: a restart may lie between.
+    let ended = lane.lane.quiet_since.map_or(now.wall, |quiet| quiet.wall);
+    let at = named_instant(named?, ended)?;
+    if !matches!(status, 429 | 503) || at <= ended.plus(cap) {
         return None;
     }
     let until = match charter.failure.resume {

@@ -2,12 +2,14 @@
 
 use url::Url;
 
-use super::{ROBOTS_HOPS_MAX, Step, visit::observe_target, write};
+use super::observe::pause_for_retry_after;
+use super::{ROBOTS_HOPS_MAX, Step, Written, visit::observe_target, write};
 use crate::charter::{Charter, RequestKind, RobotsMeaning};
 use crate::event::RobotsSettled;
 use crate::fetched::Outcome;
 use crate::host::Origin;
-use crate::state::{LaneState, PendingAnswer, Visit};
+use crate::state::{House, LaneState, PendingAnswer, Visit};
+use crate::time::Now;
 
 /// Where a redirect of robots.txt is followed to; any host, through the gate.
 pub(super) fn redirect(answer: &PendingAnswer) -> Option<Url> {
@@ -23,10 +25,12 @@ pub(super) fn redirect(answer: &PendingAnswer) -> Option<Url> {
 
 /// Settles what the origin's robots.txt means from here on.
 pub(super) fn settle(
+    house: &House,
     charter: &Charter,
     lane: &LaneState,
     visit: &Visit,
     answer: &PendingAnswer,
+    now: Now,
 ) -> Step {
     let (meaning, why) = meaning(charter, answer);
     let rules = match meaning {
@@ -39,20 +43,24 @@ pub(super) fn settle(
     } else {
         None
     };
-    write(
-        lane,
-        RobotsSettled {
-            visit: visit.id,
-            bot: visit.target.bot.clone(),
-            target: visit.target.id.clone(),
-            origin: answer.answers_for.clone().unwrap_or_default(),
-            user_agent: charter.agent(RequestKind::Robots).user_agent.clone(),
-            answered: Some(answer.answered),
-            rules,
-            meaning,
-            why,
-        },
-    )
+    let settled = RobotsSettled {
+        visit: visit.id,
+        bot: visit.target.bot.clone(),
+        target: visit.target.id.clone(),
+        origin: answer.answers_for.clone().unwrap_or_default(),
+        user_agent: charter.agent(RequestKind::Robots).user_agent.clone(),
+        answered: Some(answer.answered),
+        rules,
+        meaning,
+        why,
+    };
+    let mut written = vec![Written {
+        lane: lane.lane.id,
+        event: settled.into(),
+    }];
+    let named = answer.retry_after.as_deref();
+    written.extend(pause_for_retry_after(house, lane, visit, named, now));
+    Step::Write(written)
 }
 
 /// The host could not be asked: what the charter's table says of the network.

@@ -289,7 +289,7 @@ fn answered(
     };
     let Some(url) = hop else {
         return match answer.kind {
-            RequestKind::Robots => robots::settle(charter, lane, visit, answer),
+            RequestKind::Robots => robots::settle(house, charter, lane, visit, answer, now),
             RequestKind::Page => Step::Judge(Box::new(answer.clone())),
         };
     };

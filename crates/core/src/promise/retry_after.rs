@@ -7,7 +7,7 @@ use std::collections::HashMap;
 use std::time::Duration;
 
 use super::{Finding, Promise, Proof, Seen, Versions};
-use crate::charter::{Charter, Lang, RequestKind, RetryAfter as Policy};
+use crate::charter::{Charter, Lang, RetryAfter as Policy};
 use crate::event::{Admitted, Answered, Event, LaneId, Reach};
 use crate::gate::{Ask, Scene, Verdict};
 use crate::journal::Header;
@@ -184,7 +184,7 @@ impl Named {
         if wait <= cap {
             let named = self.hosts.entry(lane).or_insert(until);
             *named = until.max(*named);
-        } else if admitted.kind == RequestKind::Page {
+        } else {
             let key = (admitted.bot.clone(), admitted.target.clone());
             self.quiet.insert(key, (until, false));
         }
@@ -217,8 +217,10 @@ fn wait(value: &str, from: Timestamp) -> Option<Duration> {
 mod tests {
     use super::super::testing::{BOT, History, LANE, OTHER_PAGE, PAGE, Stage, TARGET, at, header};
     use super::*;
+    use crate::charter::RequestKind;
     use crate::event::{Paused, Resumed, Seq};
     use crate::fetched::Outcome;
+    use crate::state::PendingAnswer;
 
     /// Values, and the seconds that they ask for when seen at 2026-11-30T03:00:00Z.
     const VALUES: [(&str, Option<u64>); 12] = [
@@ -332,6 +334,34 @@ mod tests {
                 epoch: 1,
             },
         )
+    }
+
+    #[test]
+    fn a_robots_txt_beyond_the_cap_pauses_the_target_too() {
+        for (value, entries) in [("604800", 2), ("60", 1), ("soon", 1)] {
+            let mut stage = Stage::new();
+            let charter = std::sync::Arc::new(stage.charter.clone());
+            stage.house.charters.insert(BOT.to_owned(), charter);
+            stage.lane.lane.visit.as_mut().unwrap().answer = Some(PendingAnswer {
+                answered: Seq(4),
+                kind: RequestKind::Robots,
+                url: "https://school.example.jp/robots.txt".to_owned(),
+                answers_for: Some("https://school.example.jp".to_owned()),
+                hop: 0,
+                outcome: Some(Outcome::Status(503)),
+                location: None,
+                sets_cookie: false,
+                retry_after: Some(value.to_owned()),
+                body: None,
+            });
+            let step = crate::crawl::next(&stage.house, &stage.lane, stage.now);
+            let crate::crawl::Step::Write(written) = step else {
+                panic!("{step:?}");
+            };
+            assert_eq!(written.len(), entries, "{value}");
+            let pauses = |w: &crate::crawl::Written| matches!(&w.event, Event::Paused(_));
+            assert_eq!(written.iter().any(pauses), entries == 2, "{value}");
+        }
     }
 
     #[test]

@@ -406,6 +406,7 @@ impl LaneState {
             outcome: Some(answered.outcome.clone()),
             location: answered.header("location").map(str::to_owned),
             sets_cookie: answered.header("set-cookie").is_some(),
+            retry_after: answered.header("retry-after").map(str::to_owned),
             body: answered.body.clone(),
         };
         self.lane.hand_over(&flight, pending);
@@ -425,6 +426,7 @@ impl LaneState {
             outcome: None,
             location: None,
             sets_cookie: false,
+            retry_after: None,
             body: None,
         };
         self.lane.hand_over(&flight, pending);
@@ -449,12 +451,14 @@ impl LaneState {
                 answered,
                 outcome,
                 location,
+                retry_after,
                 body,
             } => {
                 visit.pages += u32::from(pending.kind == RequestKind::Page);
                 pending.answered = *answered;
                 pending.outcome.clone_from(outcome);
                 pending.location.clone_from(location);
+                pending.retry_after.clone_from(retry_after);
                 pending.body.clone_from(body);
             }
             HopResult::Held { promise, why } => {

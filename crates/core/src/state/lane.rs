@@ -149,6 +149,9 @@ pub struct PendingAnswer {
     pub location: Option<String>,
     /// Whether it wanted to set a cookie.
     pub sets_cookie: bool,
+    /// Retry-After field.
+    #[serde(default)]
+    pub retry_after: Option<String>,
     /// The body, where one was kept.
     pub body: Option<BodyRef>,
 }
