@@ -17,13 +17,17 @@ pub(crate) struct SystemClock {
 impl SystemClock {
     /// A clock that shows the system's time.
     pub(crate) fn new() -> Self {
-        Self { started: Instant::now(), offset_micros: AtomicI64::new(0) }
+        Self {
+            started: Instant::now(),
+            offset_micros: AtomicI64::new(0),
+        }
     }
 
     /// Turns the calendar so that the wall clock shows `at` now.
     pub(crate) fn turn_to(&self, at: Timestamp) {
         let shown = self.now().wall;
-        self.offset_micros.fetch_add(at.micros() - shown.micros(), Ordering::SeqCst);
+        self.offset_micros
+            .fetch_add(at.micros() - shown.micros(), Ordering::SeqCst);
     }
 }
 
@@ -35,6 +39,9 @@ impl Clock for SystemClock {
             Err(before) => -i64::try_from(before.duration().as_micros()).unwrap_or(i64::MAX),
         };
         let wall = wall.saturating_add(self.offset_micros.load(Ordering::SeqCst));
-        Now { wall: Timestamp::from_micros(wall), mono: Mono::from_micros(mono) }
+        Now {
+            wall: Timestamp::from_micros(wall),
+            mono: Mono::from_micros(mono),
+        }
     }
 }

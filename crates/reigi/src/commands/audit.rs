@@ -180,10 +180,9 @@ fn hashed(rt: &Runtime, store: &Store) -> Result<Hashed, Failure> {
     each_entry(rt, store, |entry| match entry.event() {
         Ok(Some(Event::Answered(answered))) => named.extend(answered.body.map(|b| b.digest)),
         Ok(Some(Event::EvidenceDropped(dropped))) => {
-            dropped
-                .digests
-                .iter()
-                .for_each(|digest| drop(named.remove(digest)));
+            for digest in &dropped.digests {
+                named.remove(digest);
+            }
         }
         _ => {}
     })?;

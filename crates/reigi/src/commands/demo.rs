@@ -7,7 +7,7 @@
 use std::fmt::Write as _;
 use std::fs;
 use std::io;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
@@ -20,22 +20,18 @@ use tokio::sync::Notify;
 
 use super::run::{Failed, line, names, progress_bar, summary};
 use crate::clock::SystemClock;
-use crate::driver::{Driver, Ended, Until};
+use crate::driver::{Driver, Ended};
 use crate::house::HouseDir;
 
 /// The seed's charter, as published.
 const CHARTER: &str = include_str!("../../../../charters/blueai-change.toml");
 /// The calendar turns until this much real time has passed.
-const BUDGET: Duration = Duration::from_secs(95);
+const BUDGET: Duration = Duration::from_secs(90);
 /// Each target is visited once in this many days of the calendar.
-const EVERY_DAYS: u32 = 14;
+const EVERY_DAYS: u32 = 21;
 
 /// What the demo left behind.
 pub(crate) struct Shown {
-    /// The house that was watched.
-    pub(crate) house: PathBuf,
-    /// First and last day of the calendar.
-    pub(crate) calendar: (Timestamp, Timestamp),
     /// The closing words of the run.
     pub(crate) summary: String,
     /// What the test web's own log says, judged by its own checker.
@@ -60,7 +56,10 @@ pub(crate) enum Stopped {
 
 /// Watches the town for a year of its calendar; `dir` gets the house.
 pub(crate) async fn watch(dir: &Path, lang: Lang) -> Result<Shown, Stopped> {
-    let options = Options { site_time: Some(demo::start()), ..Options::default() };
+    let options = Options {
+        site_time: Some(demo::start()),
+        ..Options::default()
+    };
     let web = TestWeb::start(demo::sites(), options).await?;
     write_house(dir, &web.hosts_file())?;
     let house = HouseDir::open(Some(dir)).map_err(|_| Stopped::House)?;
@@ -82,7 +81,7 @@ pub(crate) async fn watch(dir: &Path, lang: Lang) -> Result<Shown, Stopped> {
         let shown = &mut |tally: &crate::driver::Tally| {
             bar.set_message(format!("{}  {}", day(last), line(tally, lang)));
         };
-        let ended = driver.drive(Until::Idle, &stop, shown).await.map_err(Failed::from)?;
+        let ended = driver.drive(&stop, shown).await.map_err(Failed::from)?;
         let next = driver.next_due().await.map_err(Failed::from)?;
         let over = ended == Ended::Stopped || started.elapsed() > BUDGET;
         match next.filter(|next| !over && *next < at(demo::end())) {
@@ -99,8 +98,6 @@ pub(crate) async fn watch(dir: &Path, lang: Lang) -> Result<Shown, Stopped> {
     let report = judge_log(&web);
     web.shutdown().await?;
     Ok(Shown {
-        house: dir.to_owned(),
-        calendar: (first, last),
         summary,
         breaches: report.breaches.len(),
         log: log_line(&report, lang),
@@ -118,7 +115,9 @@ fn judge_log(web: &reigi_testweb::Running) -> reigi_testweb::check::Report {
 fn log_line(report: &reigi_testweb::check::Report, lang: Lang) -> String {
     let (requests, breaches) = (report.requests, report.breaches.len());
     match lang {
-        Lang::Ja => format!("テスト用ウェブ自身のログ（別プログラムで検査）：リクエスト {requests} 件、違反 {breaches} 件"),
+        Lang::Ja => format!(
+            "テスト用ウェブ自身のログ（別プログラムで検査）：リクエスト {requests} 件、違反 {breaches} 件"
+        ),
         Lang::En => format!(
             "The test web's own log, checked by code that shares nothing with the crawler: {requests} requests, {breaches} breaches"
         ),

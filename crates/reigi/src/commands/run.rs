@@ -11,7 +11,7 @@ use reigi_store::Store;
 use tokio::sync::Notify;
 
 use crate::clock::SystemClock;
-use crate::driver::{Driver, Ended, Tally, Until};
+use crate::driver::{Driver, Ended, Tally};
 use crate::house::HouseDir;
 
 /// Why a run could not be made.
@@ -35,17 +35,28 @@ pub(crate) enum Failed {
 
 /// The names of a house: its resolver and hosts file; `over` replaces the file.
 pub(crate) fn names(house: &HouseDir, over: Option<&std::path::Path>) -> Result<Names, Failed> {
-    let own = house.file.network.hosts_file.as_ref().map(|file| house.dir.join(file));
+    let own = house
+        .file
+        .network
+        .hosts_file
+        .as_ref()
+        .map(|file| house.dir.join(file));
     let path = over.map(std::path::Path::to_owned).or(own);
     let hosts = match path {
         None => HostsFile::default(),
         Some(path) => {
-            let failed = |why| Failed::Hosts { path: path.display().to_string(), why };
+            let failed = |why| Failed::Hosts {
+                path: path.display().to_string(),
+                why,
+            };
             let text = std::fs::read_to_string(&path).map_err(|e| failed(e.to_string()))?;
             HostsFile::parse(&text).map_err(failed)?
         }
     };
-    Ok(Names { hosts, resolver: house.file.network.resolver })
+    Ok(Names {
+        hosts,
+        resolver: house.file.network.resolver,
+    })
 }
 
 /// Runs one pass; a second writer of the same house is refused by the store's lock.
@@ -58,7 +69,11 @@ pub(crate) async fn run(
     let _lock = store.lock_driver("run")?;
     let clock = Arc::new(SystemClock::new());
     let port: Arc<dyn Clock> = Arc::clone(&clock) as Arc<dyn Clock>;
-    let fetcher = Arc::new(Fetcher::new(port, names(house, hosts_file)?, Tls::system())?);
+    let fetcher = Arc::new(Fetcher::new(
+        port,
+        names(house, hosts_file)?,
+        Tls::system(),
+    )?);
     let live = house.live(&store).await?;
     let mut driver = Driver::start(store, live, clock, fetcher, "run").await?;
     driver.adopt(&house.bots).await?;
@@ -71,7 +86,9 @@ pub(crate) async fn run(
     });
     let bar = progress_bar();
     let started = std::time::Instant::now();
-    let ended = driver.drive(Until::Idle, &stop, &mut |tally| bar.set_message(line(tally, lang))).await;
+    let ended = driver
+        .drive(&stop, &mut |tally| bar.set_message(line(tally, lang)))
+        .await;
     bar.finish_and_clear();
     Ok((driver.tally().clone(), ended?, started.elapsed()))
 }
@@ -109,24 +126,40 @@ pub(crate) fn summary(tally: &Tally, ended: Ended, took: Duration, lang: Lang) -
         ("confirmed", "初回の確認", "first seen"),
         ("unchanged", "変更なし", "unchanged"),
         ("noise", "ノイズのみ", "noise only"),
-        ("changed", "変更あり（確認待ち）", "changed (waits for review)"),
+        (
+            "changed",
+            "変更あり（確認待ち）",
+            "changed (waits for review)",
+        ),
         ("unconfirmed", "確認できず", "unconfirmed"),
         ("held", "保留", "held"),
         ("refused", "対象外", "refused"),
     ];
     let mut out = match (lang, ended) {
         (Lang::Ja, Ended::Idle) => "予定の巡回を終えました。".to_owned(),
-        (Lang::Ja, Ended::Stopped) => "ご指示により止めました。送信済みのリクエストは記録しました。".to_owned(),
+        (Lang::Ja, Ended::Stopped) => {
+            "ご指示により止めました。送信済みのリクエストは記録しました。".to_owned()
+        }
         (Lang::En, Ended::Idle) => "Everything that was due is done.".to_owned(),
-        (Lang::En, Ended::Stopped) => "Stopped as asked; every request sent is on record.".to_owned(),
+        (Lang::En, Ended::Stopped) => {
+            "Stopped as asked; every request sent is on record.".to_owned()
+        }
     };
     let seconds = took.as_secs_f64();
     out += &match lang {
-        Lang::Ja => format!("訪問 {}、リクエスト {}、{seconds:.1}秒。\n", tally.visits, tally.requests),
-        Lang::En => format!(" {} visits, {} requests, {seconds:.1} s.\n", tally.visits, tally.requests),
+        Lang::Ja => format!(
+            "訪問 {}、リクエスト {}、{seconds:.1}秒。\n",
+            tally.visits, tally.requests
+        ),
+        Lang::En => format!(
+            " {} visits, {} requests, {seconds:.1} s.\n",
+            tally.visits, tally.requests
+        ),
     };
     for (word, ja, en) in words {
-        let Some(count) = tally.observations.get(word) else { continue };
+        let Some(count) = tally.observations.get(word) else {
+            continue;
+        };
         let label = if lang == Lang::Ja { ja } else { en };
         let pad = 28usize.saturating_sub(unicode_width::UnicodeWidthStr::width(label));
         out += &format!("  {label}{}{count:>8}\n", " ".repeat(pad));

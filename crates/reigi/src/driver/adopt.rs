@@ -3,7 +3,9 @@
 
 use std::collections::{BTreeMap, HashMap};
 
-use reigi_core::event::{CharterAdopted, LaneId, LaneOpened, LedgerAdopted, TargetEntered, TargetLeft};
+use reigi_core::event::{
+    CharterAdopted, LaneId, LaneOpened, LedgerAdopted, TargetEntered, TargetLeft,
+};
 use reigi_core::host::Host;
 use reigi_core::ledger::Target;
 use reigi_core::state::{LaneState, Table, TargetState};
@@ -22,7 +24,12 @@ impl Driver {
     pub(crate) async fn adopt(&mut self, bots: &[Bot]) -> Result<()> {
         for bot in bots {
             self.adopt_charter(bot).await?;
-            let in_force = self.house.facts.charters.get(&bot.charter.bot).and_then(|c| c.ledger);
+            let in_force = self
+                .house
+                .facts
+                .charters
+                .get(&bot.charter.bot)
+                .and_then(|c| c.ledger);
             if in_force != Some(bot.ledger.digest) {
                 self.adopt_ledger(bot).await?;
             }
@@ -66,16 +73,25 @@ impl Driver {
         let epoch = self.house.facts.epoch + 1;
         let mut batch = Batch::default();
         for target in &bot.ledger.targets {
-            let Some(host) = host_of(target) else { continue };
+            let Some(host) = host_of(target) else {
+                continue;
+            };
             let lane = self.lane_for(&host, &mut lanes, &mut batch);
             match known.remove(&target.id) {
                 Some((at, row)) if at == lane && row == *target => continue,
-                Some((at, _)) if at != lane => self.leave(name, &target.id, at, epoch, &mut batch).await?,
+                Some((at, _)) if at != lane => {
+                    self.leave(name, &target.id, at, epoch, &mut batch).await?
+                }
                 _ => {}
             }
             self.hold_lane(lane).await?;
             let due = self.clock.now().wall;
-            let entered = TargetEntered { bot: name.clone(), row: target.clone(), due, epoch };
+            let entered = TargetEntered {
+                bot: name.clone(),
+                row: target.clone(),
+                due,
+                epoch,
+            };
             batch.push(lane, entered);
             if batch.len() >= CHUNK {
                 self.commit(std::mem::take(&mut batch)).await?;
@@ -85,14 +101,33 @@ impl Driver {
             self.leave(name, &id, lane, epoch, &mut batch).await?;
         }
         let rows = u64::try_from(bot.ledger.targets.len()).unwrap_or(u64::MAX);
-        let adopted = LedgerAdopted { bot: name.clone(), digest: bot.ledger.digest, rows, epoch };
+        let adopted = LedgerAdopted {
+            bot: name.clone(),
+            digest: bot.ledger.digest,
+            rows,
+            epoch,
+        };
         batch.push(LaneId::HOUSE, adopted);
         self.commit(batch).await
     }
 
-    async fn leave(&mut self, bot: &str, id: &str, lane: LaneId, epoch: u64, batch: &mut Batch) -> Result<()> {
+    async fn leave(
+        &mut self,
+        bot: &str,
+        id: &str,
+        lane: LaneId,
+        epoch: u64,
+        batch: &mut Batch,
+    ) -> Result<()> {
         self.hold_lane(lane).await?;
-        batch.push(lane, TargetLeft { bot: bot.to_owned(), target: id.to_owned(), epoch });
+        batch.push(
+            lane,
+            TargetLeft {
+                bot: bot.to_owned(),
+                target: id.to_owned(),
+                epoch,
+            },
+        );
         Ok(())
     }
 
@@ -105,7 +140,12 @@ impl Driver {
     }
 
     /// The lane of a host; a new host gets its number here.
-    fn lane_for(&mut self, host: &Host, lanes: &mut HashMap<String, LaneId>, batch: &mut Batch) -> LaneId {
+    fn lane_for(
+        &mut self,
+        host: &Host,
+        lanes: &mut HashMap<String, LaneId>,
+        batch: &mut Batch,
+    ) -> LaneId {
         if let Some(lane) = lanes.get(host.as_str()) {
             return *lane;
         }
@@ -114,7 +154,12 @@ impl Driver {
         lanes.insert(host.as_str().to_owned(), id);
         let fresh = LaneState::new(id, host.clone(), self.segment, self.clock.now().mono);
         self.lanes.insert(id, fresh);
-        batch.push(id, LaneOpened { host: host.as_str().to_owned() });
+        batch.push(
+            id,
+            LaneOpened {
+                host: host.as_str().to_owned(),
+            },
+        );
         id
     }
 }

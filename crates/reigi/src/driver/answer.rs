@@ -31,9 +31,14 @@ pub(super) struct Answer {
 impl Driver {
     /// Sends an admitted request; its answer comes back as [`Incoming::Answered`].
     pub(super) fn send(&mut self, id: LaneId, admitted: Seq, permit: Permit) {
-        let Some(lane) = self.lanes.get(&id) else { return };
+        let Some(lane) = self.lanes.get(&id) else {
+            return;
+        };
         let ask = permit.admitted();
-        let key = reigi_core::state::TargetKey { bot: ask.bot.clone(), id: ask.target.clone() };
+        let key = reigi_core::state::TargetKey {
+            bot: ask.bot.clone(),
+            id: ask.target.clone(),
+        };
         let target = lane.targets.get(&key);
         let row: Option<Target> = target.map(|t| t.row.clone());
         let known = target
@@ -42,7 +47,9 @@ impl Driver {
             .map(|version| version.body.digest);
         let (kind, opens) = (ask.kind, ask.not_before.mono);
         let owner = match kind {
-            RequestKind::Robots => format!("robots {}", ask.answers_for.clone().unwrap_or_default()),
+            RequestKind::Robots => {
+                format!("robots {}", ask.answers_for.clone().unwrap_or_default())
+            }
             RequestKind::Page => format!("{key} {}", ask.listed),
         };
         self.busy.insert(id, Busy::Request);
@@ -57,7 +64,9 @@ impl Driver {
                 };
                 (fetch, reading)
             });
-            let Ok((fetch, reading)) = read.await else { return };
+            let Ok((fetch, reading)) = read.await else {
+                return;
+            };
             let answer = Answer {
                 lane: id,
                 admitted,
@@ -77,7 +86,11 @@ impl Driver {
         self.slots += 1;
         let fetched = match answer.fetch {
             Fetch::NotSent { why, at } => {
-                let event = NotSent { admitted: answer.admitted, why, at };
+                let event = NotSent {
+                    admitted: answer.admitted,
+                    why,
+                    at,
+                };
                 batch.push_fact(answer.lane, event.into(), None);
                 return;
             }
@@ -86,7 +99,9 @@ impl Driver {
         self.tally.requests += 1;
         if let Some(sent) = fetched.sent {
             let late = sent.mono.since(answer.opens).as_micros();
-            self.tally.late_us.push(u32::try_from(late).unwrap_or(u32::MAX));
+            self.tally
+                .late_us
+                .push(u32::try_from(late).unwrap_or(u32::MAX));
         }
         if let Some(lane) = self.lanes.get(&answer.lane) {
             self.tally.host = lane.lane.host.as_str().to_owned();
@@ -102,10 +117,13 @@ impl Driver {
             && let Some(lane) = self.lanes.get_mut(&answer.lane)
         {
             let rules = reigi_robots::Rules::parse(&body.bytes);
-            lane.rules.entry(body.digest).or_insert_with(|| Arc::new(rules));
+            lane.rules
+                .entry(body.digest)
+                .or_insert_with(|| Arc::new(rules));
         }
         if answer.kind == RequestKind::Page && answer.keep_reading {
-            self.read.insert(answer.lane, (answer.admitted, Arc::new(answer.reading)));
+            self.read
+                .insert(answer.lane, (answer.admitted, Arc::new(answer.reading)));
         }
         batch.push_fact(answer.lane, event.into(), body);
     }
@@ -116,7 +134,9 @@ impl Driver {
             Some((_, reading)) if pending.hop == 0 || self.is_own(id, pending) => reading,
             _ => Arc::new(self.read_again(id, pending).await?),
         };
-        let Some(lane) = self.lanes.get(&id) else { return Ok(()) };
+        let Some(lane) = self.lanes.get(&id) else {
+            return Ok(());
+        };
         let mut bodies: HashMap<Digest, Vec<u8>> = HashMap::new();
         for digest in wanted(lane, &reading) {
             if let Some(body) = self.store.get_body(digest).await? {
@@ -136,8 +156,12 @@ impl Driver {
     }
 
     fn is_own(&self, id: LaneId, pending: &PendingAnswer) -> bool {
-        let host = url::Url::parse(&pending.url).ok().and_then(|u| reigi_core::host::Host::of(&u));
-        self.lanes.get(&id).is_some_and(|lane| Some(&lane.lane.host) == host.as_ref())
+        let host = url::Url::parse(&pending.url)
+            .ok()
+            .and_then(|u| reigi_core::host::Host::of(&u));
+        self.lanes
+            .get(&id)
+            .is_some_and(|lane| Some(&lane.lane.host) == host.as_ref())
     }
 
     /// Reads an answer from journal and store: after a restart, or made in another lane.
@@ -156,7 +180,12 @@ impl Driver {
             .iter()
             .filter_map(|(name, value)| Some((name.as_str(), value.as_text()?)))
             .collect();
-        let raw = Raw { kind: RequestKind::Page, outcome: &answered.outcome, headers: &headers, body: &body };
+        let raw = Raw {
+            kind: RequestKind::Page,
+            outcome: &answered.outcome,
+            headers: &headers,
+            body: &body,
+        };
         let row = self
             .lanes
             .get(&id)
@@ -193,13 +222,23 @@ impl Tally {
     }
 }
 
-fn read(kind: RequestKind, fetched: &Fetched, row: Option<&Target>, known: Option<Digest>) -> Reading {
+fn read(
+    kind: RequestKind,
+    fetched: &Fetched,
+    row: Option<&Target>,
+    known: Option<Digest>,
+) -> Reading {
     let headers: Vec<(&str, &str)> = fetched
         .headers
         .iter()
         .filter_map(|(name, value)| Some((name.as_str(), std::str::from_utf8(value).ok()?)))
         .collect();
-    let raw = Raw { kind, outcome: &fetched.outcome, headers: &headers, body: &fetched.body };
+    let raw = Raw {
+        kind,
+        outcome: &fetched.outcome,
+        headers: &headers,
+        body: &fetched.body,
+    };
     Reading::of(raw, row, known)
 }
 
@@ -232,9 +271,17 @@ fn wanted(lane: &LaneState, reading: &Reading) -> Vec<Digest> {
     if reading.page.is_none() {
         return Vec::new();
     }
-    let Some(page) = page_of(lane) else { return Vec::new() };
-    let versions = [&page.settled, &page.judged, &page.latest].into_iter().flatten();
-    let earlier = page.earlier.iter().filter(|_| page.earlier.len() >= 3).map(|e| e.body);
+    let Some(page) = page_of(lane) else {
+        return Vec::new();
+    };
+    let versions = [&page.settled, &page.judged, &page.latest]
+        .into_iter()
+        .flatten();
+    let earlier = page
+        .earlier
+        .iter()
+        .filter(|_| page.earlier.len() >= 3)
+        .map(|e| e.body);
     versions.map(|v| v.body.digest).chain(earlier).collect()
 }
 
@@ -246,7 +293,12 @@ fn page_of(lane: &LaneState) -> Option<&PageState> {
 
 /// The lane with the visit's own target only: what a judgement looks at.
 fn slim(lane: &LaneState) -> LaneState {
-    let mut slim = LaneState::new(lane.lane.id, lane.lane.host.clone(), lane.taken_over.0, lane.taken_over.1);
+    let mut slim = LaneState::new(
+        lane.lane.id,
+        lane.lane.host.clone(),
+        lane.taken_over.0,
+        lane.taken_over.1,
+    );
     slim.lane = lane.lane.clone();
     if let Some(visit) = &lane.lane.visit
         && let Some(target) = lane.targets.get(&visit.target)

@@ -21,7 +21,11 @@ impl Driver {
             return Ok(false);
         }
         let due = self.store.due_lanes(now, LANES_MAX).await?;
-        let fresh: Vec<LaneId> = due.into_iter().filter(|id| !self.lanes.contains_key(id)).take(room).collect();
+        let fresh: Vec<LaneId> = due
+            .into_iter()
+            .filter(|id| !self.lanes.contains_key(id))
+            .take(room)
+            .collect();
         for id in &fresh {
             self.load(*id).await?;
         }
@@ -35,7 +39,9 @@ impl Driver {
 
     /// Loads one lane and makes it ready.
     pub(super) async fn load(&mut self, id: LaneId) -> Result<()> {
-        if let Some(lane) = read_lane(&self.store, id, (self.segment, self.clock.now().mono)).await? {
+        if let Some(lane) =
+            read_lane(&self.store, id, (self.segment, self.clock.now().mono)).await?
+        {
             self.lanes.insert(id, lane);
             self.load_rules(id).await?;
             self.ready.insert(id);
@@ -45,7 +51,9 @@ impl Driver {
 
     /// Parses the robots bodies that the lane's records name and that are not parsed yet.
     pub(super) async fn load_rules(&mut self, id: LaneId) -> Result<()> {
-        let Some(lane) = self.lanes.get(&id) else { return Ok(()) };
+        let Some(lane) = self.lanes.get(&id) else {
+            return Ok(());
+        };
         let wanted: Vec<Digest> = lane
             .lane
             .robots
@@ -57,7 +65,9 @@ impl Driver {
             .filter(|digest| !lane.rules.contains_key(digest))
             .collect();
         for digest in wanted {
-            let Some(body) = self.store.get_body(digest).await? else { continue };
+            let Some(body) = self.store.get_body(digest).await? else {
+                continue;
+            };
             if let Some(lane) = self.lanes.get_mut(&id) {
                 lane.rules.insert(digest, Arc::new(Rules::parse(&body)));
             }
@@ -70,7 +80,9 @@ impl Driver {
         self.house = crate::house::reload(&self.store, &self.house).await?;
         let ids: Vec<LaneId> = self.lanes.keys().copied().collect();
         for id in ids {
-            let Some(old) = self.lanes.remove(&id) else { continue };
+            let Some(old) = self.lanes.remove(&id) else {
+                continue;
+            };
             if let Some(mut lane) = read_lane(&self.store, id, old.taken_over).await? {
                 (lane.rules, lane.addresses) = (old.rules, old.addresses);
                 self.lanes.insert(id, lane);
@@ -83,7 +95,11 @@ impl Driver {
 
     /// The lane of a host, opened if it has none.
     pub(super) async fn lane_of(&mut self, host: &Host) -> Result<LaneId> {
-        let known = self.lanes.values().find(|l| l.lane.host == *host).map(|l| l.lane.id);
+        let known = self
+            .lanes
+            .values()
+            .find(|l| l.lane.host == *host)
+            .map(|l| l.lane.id);
         if let Some(id) = known {
             return Ok(id);
         }
@@ -95,7 +111,12 @@ impl Driver {
         }
         let id = self.house.next_lane();
         let mut batch = super::turn::Batch::default();
-        batch.push(id, reigi_core::event::LaneOpened { host: host.as_str().to_owned() });
+        batch.push(
+            id,
+            reigi_core::event::LaneOpened {
+                host: host.as_str().to_owned(),
+            },
+        );
         let fresh = LaneState::new(id, host.clone(), self.segment, self.clock.now().mono);
         self.lanes.insert(id, fresh);
         self.commit(batch).await?;
@@ -138,5 +159,6 @@ pub(crate) async fn read_lane(
 
 /// A row of another shape than this program writes means the projections must be rebuilt.
 pub(crate) fn read<T: serde::de::DeserializeOwned>(row: &reigi_core::state::Row) -> Result<T> {
-    row.read().map_err(|e| reigi_store::Error::row(row.table.name(), &row.key, &e.to_string()))
+    row.read()
+        .map_err(|e| reigi_store::Error::row(row.table.name(), &row.key, &e.to_string()))
 }

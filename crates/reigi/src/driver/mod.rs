@@ -44,15 +44,6 @@ pub(crate) enum Ended {
     Stopped,
 }
 
-/// When a drive ends by itself.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(crate) enum Until {
-    /// When nothing is due any more.
-    Idle,
-    /// Not before it is told to.
-    Stopped,
-}
-
 /// What a drive did, for progress lines and the closing table.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Tally {
@@ -171,10 +162,9 @@ impl Driver {
         &self.tally
     }
 
-    /// Drives until idle or told to stop. `watch` is called after each turn.
+    /// Drives until nothing is due any more, or until told to stop. `watch` is called after each turn.
     pub(crate) async fn drive(
         &mut self,
-        until: Until,
         stop: &tokio::sync::Notify,
         watch: &mut dyn FnMut(&Tally),
     ) -> Result<Ended> {
@@ -190,7 +180,7 @@ impl Driver {
             if !self.ready.is_empty() {
                 continue;
             }
-            if until == Until::Idle && self.is_idle() && !self.load_due().await? {
+            if self.is_idle() && !self.load_due().await? {
                 return Ok(Ended::Idle);
             }
             self.wait(stop).await;
@@ -199,7 +189,10 @@ impl Driver {
 
     /// Nothing under way, and no promise's wait is running.
     fn is_idle(&self) -> bool {
-        let waits = self.waking.iter().any(|(_, lane)| !self.resting.contains(lane));
+        let waits = self
+            .waking
+            .iter()
+            .any(|(_, lane)| !self.resting.contains(lane));
         self.busy.is_empty() && self.inbox.is_empty() && self.ready.is_empty() && !waits
     }
 
@@ -240,7 +233,12 @@ impl Driver {
             return Ok(());
         }
         let hold = ahead >= STEP_HOLD;
-        let step = ClockStepped { expected, found: now.wall, cause: StepCause::System, hold };
+        let step = ClockStepped {
+            expected,
+            found: now.wall,
+            cause: StepCause::System,
+            hold,
+        };
         self.append_house(step.into()).await
     }
 
@@ -250,7 +248,12 @@ impl Driver {
         self.clock.turn_to(to);
         self.last_clock = self.clock.now();
         let found = self.last_clock.wall;
-        let step = ClockStepped { expected, found, cause: StepCause::Calendar, hold: false };
+        let step = ClockStepped {
+            expected,
+            found,
+            cause: StepCause::Calendar,
+            hold: false,
+        };
         self.append_house(step.into()).await
     }
 
@@ -265,4 +268,3 @@ impl Driver {
         self.commit(batch).await
     }
 }
-

@@ -43,12 +43,22 @@ pub(super) struct Body {
 impl Batch {
     /// A decision: judged anew if the rules change before it is durable.
     pub(super) fn push(&mut self, lane: LaneId, event: impl Into<Event>) {
-        self.items.push(Item { lane, event: event.into(), permit: None, happened: false });
+        self.items.push(Item {
+            lane,
+            event: event.into(),
+            permit: None,
+            happened: false,
+        });
     }
 
     /// Something that already happened.
     pub(super) fn push_fact(&mut self, lane: LaneId, event: Event, body: Option<Body>) {
-        self.items.push(Item { lane, event, permit: None, happened: true });
+        self.items.push(Item {
+            lane,
+            event,
+            permit: None,
+            happened: true,
+        });
         self.bodies.extend(body);
     }
 
@@ -58,7 +68,12 @@ impl Batch {
 
     fn push_permit(&mut self, lane: LaneId, permit: Permit) {
         let event = permit.admitted().clone().into();
-        self.items.push(Item { lane, event, permit: Some(permit), happened: false });
+        self.items.push(Item {
+            lane,
+            event,
+            permit: Some(permit),
+            happened: false,
+        });
     }
 
     fn extend(&mut self, written: Vec<Written>) {
@@ -106,7 +121,10 @@ impl Driver {
             }
             Incoming::Judged(id, lane_seq, written) => {
                 self.busy.remove(&id);
-                let unmoved = self.lanes.get(&id).is_some_and(|l| l.lane.lane_seq == lane_seq);
+                let unmoved = self
+                    .lanes
+                    .get(&id)
+                    .is_some_and(|l| l.lane.lane_seq == lane_seq);
                 if unmoved {
                     batch.extend(written);
                 }
@@ -117,7 +135,9 @@ impl Driver {
 
     /// Asks one lane and prepares what it says.
     async fn step(&mut self, id: LaneId, batch: &mut Batch) -> Result<()> {
-        let Some(lane) = self.lanes.get(&id) else { return Ok(()) };
+        let Some(lane) = self.lanes.get(&id) else {
+            return Ok(());
+        };
         let already = batch.items.iter().any(|item| item.lane == id);
         if already {
             // Its state is about to change: ask again after the commit.
@@ -151,7 +171,7 @@ impl Driver {
                     self.queue.push_back(id);
                 } else {
                     self.slots -= 1;
-                    batch.push_permit(id, permit);
+                    batch.push_permit(id, *permit);
                 }
             }
             Step::Judge(pending) => self.judge(id, &pending).await?,
@@ -167,7 +187,10 @@ impl Driver {
 
     fn sleep(&mut self, id: LaneId, until: Option<Timestamp>, pacing: bool) {
         let now = self.clock.now();
-        let idle = self.lanes.get(&id).is_none_or(|l| l.due().is_none_or(|due| due > now.wall));
+        let idle = self
+            .lanes
+            .get(&id)
+            .is_none_or(|l| l.due().is_none_or(|due| due > now.wall));
         if !pacing && idle {
             self.lanes.remove(&id);
             self.resting.remove(&id);
@@ -219,12 +242,23 @@ impl Driver {
             let bot = bot_of(&item.event)
                 .and_then(|bot| self.house.facts.charters.get(bot))
                 .map_or(0, |c| c.number);
-            drafts.push(Draft { event: item.event.clone(), at, bot, lane: item.lane, lane_seq });
+            drafts.push(Draft {
+                event: item.event.clone(),
+                at,
+                bot,
+                lane: item.lane,
+                lane_seq,
+            });
         }
         let bodies: Vec<NewBody<'_>> = batch
             .bodies
             .iter()
-            .map(|b| NewBody { digest: b.digest, bytes: &b.bytes, owner: &b.owner, at })
+            .map(|b| NewBody {
+                digest: b.digest,
+                bytes: &b.bytes,
+                owner: &b.owner,
+                at,
+            })
             .collect();
         let before = self.house.facts.epoch;
         let raised = drafts.iter().filter_map(|d| d.event.epoch_raised()).max();
@@ -258,7 +292,8 @@ impl Driver {
                 self.send(item.lane, header.seq, permit);
             }
         }
-        self.ready.extend(touched.into_iter().filter(|lane| *lane != LaneId::HOUSE));
+        self.ready
+            .extend(touched.into_iter().filter(|lane| *lane != LaneId::HOUSE));
     }
 }
 
