@@ -1,10 +1,6 @@
 //! The command line as its users meet it: the real binary in folders of its own.
 
-#![expect(
-    clippy::unwrap_used,
-    clippy::indexing_slicing,
-    reason = "a test stops at what it did not foresee"
-)]
+#![expect(clippy::unwrap_used, reason = "a test stops at what it did not foresee")]
 
 mod bench;
 mod trying;
