@@ -7,7 +7,11 @@ if ! command -v cc >/dev/null; then
     apt-get update -qq && apt-get install -y -qq gcc libc6-dev
 fi
 echo "== format"; cargo fmt --all --check
-echo "== lints";  cargo clippy --workspace --all-targets --locked -- -D warnings
+echo "== lints"
+cargo clippy --workspace --locked -- -D warnings
+# A test may stop at what it did not foresee.
+cargo clippy --workspace --all-targets --locked -- -D warnings \
+    -A clippy::unwrap_used -A clippy::expect_used -A clippy::indexing_slicing
 echo "== tests";  cargo test --workspace --locked --no-fail-fast
 echo "== docs";   RUSTDOCFLAGS="-D warnings" cargo doc --workspace --no-deps --locked --quiet
 echo "all checks passed"

@@ -1,6 +1,9 @@
 //! The command line as its users meet it: the real binary in folders of its own.
 
-#![expect(clippy::unwrap_used, reason = "a test stops at what it did not foresee")]
+#![expect(
+    clippy::unwrap_used,
+    reason = "a test stops at what it did not foresee"
+)]
 
 mod bench;
 mod trying;

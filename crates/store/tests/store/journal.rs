@@ -364,9 +364,11 @@ async fn a_decision_sees_the_rows_that_others_wrote_just_before() {
     assert_eq!(verify(&a).await.faults, []);
 
     let refused = a.append_decided(1, LaneId(7), |_| {
-        let no_fold: Result<(reigi_core::journal::Draft, fn(&_) -> Vec<RowChange>), _> =
-            Err(Error::Stale { now: 3 });
-        no_fold
+        type NoFold = (
+            reigi_core::journal::Draft,
+            fn(&reigi_core::journal::Header) -> Vec<RowChange>,
+        );
+        Err::<NoFold, _>(Error::Stale { now: 3 })
     });
     assert!(matches!(refused.await, Err(Error::Stale { now: 3 })));
     assert_eq!(a.count().await.unwrap(), 42);
