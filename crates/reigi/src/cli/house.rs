@@ -335,7 +335,7 @@ pub(crate) enum Form {
 /// `reigi optout …`.
 #[derive(Debug, Subcommand)]
 pub(crate) enum OptOutCommand {
-    /// Leave a host, a domain with all its hosts, or a path alone from now on.
+    /// Leave a host with all below it, or a path, alone from now on.
     Add(OptOutAdd),
     /// List the wishes in force.
     List(Where),
@@ -344,8 +344,7 @@ pub(crate) enum OptOutCommand {
 /// `reigi optout add`.
 #[derive(Debug, Args)]
 pub(crate) struct OptOutAdd {
-    /// A host (`www.example.jp`), a domain with all its hosts (`example.jp`, `*.example.jp`), or a
-    /// URL: its path and everything below is meant.
+    /// A host with all hosts below it (`example.jp`), or a URL: its path and everything below.
     pub(crate) what: String,
     /// The house's folder [default: the nearest parent with reigi.toml].
     pub(crate) dir: Option<PathBuf>,

@@ -336,37 +336,30 @@ fn not_wished(what: &str) -> Failure {
     )
 }
 
-/// What a wish covers. A registrable domain stands for all its hosts: who asks for `example.jp` to
-/// be left alone means `www.example.jp`, too.
+/// What a wish covers. A name stands for itself and every host below it: who asks for
+/// `example.jp` to be left alone means `www.example.jp`, too.
 fn wish_of(text: &str) -> Result<Reach, Failure> {
-    let unreadable = || {
-        Failure::bad_input(
-            format!("{text} をホスト、ドメイン、URLのどれとしても読めません。"),
-            format!("{text} is no host, domain or URL."),
-        )
-    };
-    if let Some(domain) = text.strip_prefix("*.") {
-        let host = Host::parse(domain).ok_or_else(unreadable)?;
-        return Ok(Reach::Domain(host.as_str().to_owned()));
-    }
     let url = Url::parse(text)
         .ok()
         .filter(|url| matches!(url.scheme(), "http" | "https"));
     let host = match &url {
         Some(url) => Host::of(url),
-        None => Host::parse(text),
+        None => Host::parse(text.strip_prefix("*.").unwrap_or(text)),
     };
-    let host = host.ok_or_else(unreadable)?;
+    let host = host.ok_or_else(|| {
+        Failure::bad_input(
+            format!("{text} をホスト、ドメイン、URLのどれとしても読めません。"),
+            format!("{text} is no host, domain or URL."),
+        )
+    })?;
     match url {
         Some(mut url) if url.path() != "/" => {
             url.set_query(None);
             url.set_fragment(None);
             Ok(Reach::Prefix(url.into()))
         }
-        _ if host.address().is_none() && host.registrable_domain() == host.as_str() => {
-            Ok(Reach::Domain(host.as_str().to_owned()))
-        }
-        _ => Ok(Reach::Host(host.as_str().to_owned())),
+        _ if host.address().is_some() => Ok(Reach::Host(host.as_str().to_owned())),
+        _ => Ok(Reach::Domain(host.as_str().to_owned())),
     }
 }
 
@@ -450,8 +443,8 @@ pub(crate) fn in_words(reach: &Reach, lang: Lang) -> String {
         (Reach::All, Lang::En) => "everything".to_owned(),
         (Reach::Target { bot, target }, _) => format!("{bot}/{target}"),
         (Reach::Host(host), _) => host.clone(),
-        (Reach::Domain(domain), Lang::Ja) => format!("{domain} とそのすべてのホスト"),
-        (Reach::Domain(domain), Lang::En) => format!("{domain} with all its hosts"),
+        (Reach::Domain(domain), Lang::Ja) => format!("{domain} とその下のすべてのホスト"),
+        (Reach::Domain(domain), Lang::En) => format!("{domain} and all hosts below it"),
         (Reach::Prefix(prefix), Lang::Ja) => format!("{prefix} 以下"),
         (Reach::Prefix(prefix), Lang::En) => format!("{prefix} and below"),
     }
@@ -464,7 +457,7 @@ mod tests {
     #[test]
     fn a_wish_covers_what_its_words_mean() {
         for (text, reach) in [
-            ("www.example.jp", Reach::Host("www.example.jp".to_owned())),
+            ("www.example.jp", Reach::Domain("www.example.jp".to_owned())),
             ("EXAMPLE.jp", Reach::Domain("example.jp".to_owned())),
             (
                 "*.city.example.jp",
@@ -472,7 +465,7 @@ mod tests {
             ),
             (
                 "https://www.example.jp/",
-                Reach::Host("www.example.jp".to_owned()),
+                Reach::Domain("www.example.jp".to_owned()),
             ),
             (
                 "http://www.example.jp/a?b#c",

@@ -6,4 +6,7 @@
 )]
 
 mod bench;
+mod house;
+mod past;
+mod review;
 mod trying;
