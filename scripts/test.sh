@@ -13,5 +13,5 @@ cargo clippy --workspace --locked -- -D warnings
 cargo clippy --workspace --all-targets --locked -- -D warnings \
     -A clippy::unwrap_used -A clippy::expect_used -A clippy::indexing_slicing
 echo "== tests";  cargo test --workspace --locked --no-fail-fast
-echo "== docs";   RUSTDOCFLAGS="-D warnings" cargo doc --workspace --no-deps --locked --quiet
+echo "== docs";   RUSTDOCFLAGS="-D warnings -A rustdoc::private_intra_doc_links" cargo doc --workspace --no-deps --locked --quiet
 echo "all checks passed"
