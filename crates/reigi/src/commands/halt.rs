@@ -238,12 +238,16 @@ async fn settle(store: &Store, header: &Header, reach: &Reach) -> Result<(), Fai
     let mut open: BTreeSet<LaneId> = BTreeSet::new();
     for row in store.rows_of(Table::Lane).await? {
         let lane: Lane = read_row(&row)?;
-        let url = lane
-            .in_flight
-            .as_ref()
-            .and_then(|flight| Url::parse(&flight.url).ok());
-        let is_target = matches!(reach, Reach::Target { .. });
-        if url.is_some_and(|url| is_target || covers(reach, &url)) {
+        let Some(flight) = &lane.in_flight else {
+            continue;
+        };
+        let is_covered = match reach {
+            Reach::Target { bot, target } => {
+                flight.target.bot == *bot && flight.target.id == *target
+            }
+            _ => Url::parse(&flight.url).is_ok_and(|url| covers(reach, &url)),
+        };
+        if is_covered {
             open.insert(lane.id);
         }
     }

@@ -9,4 +9,5 @@ mod bench;
 mod house;
 mod past;
 mod review;
+mod run;
 mod trying;
