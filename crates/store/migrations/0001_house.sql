@@ -19,6 +19,7 @@ CREATE TABLE entry (
     payload BYTEA
 );
 CREATE INDEX entry_by_segment ON entry (segment, seq);
+CREATE INDEX entry_by_kind ON entry (kind, seq);
 CREATE INDEX entry_of_house ON entry (seq) WHERE lane = 0;
 CREATE UNIQUE INDEX entry_by_lane ON entry (lane, lane_seq) WHERE lane <> 0;
 

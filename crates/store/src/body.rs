@@ -10,8 +10,8 @@ use reigi_core::time::Timestamp;
 use sqlx::SqliteConnection;
 use sqlx::sqlite::SqliteRow;
 
-use crate::sql::{Columns, big_len};
-use crate::{Error, NewBody, Store, frame};
+use crate::columns::{Columns, big_len};
+use crate::{Error, NewBody, Store, frame, sql};
 
 /// Frames up to this size live in the table, larger ones in the folder.
 const INLINE_MAX: usize = 64 * 1024;
@@ -88,12 +88,11 @@ impl Store {
     /// # Errors
     /// The database cannot be read.
     pub async fn has_body(&self, digest: Digest) -> Result<bool, Error> {
-        let found: Option<i64> =
-            sqlx::query_scalar("SELECT bytes FROM body WHERE digest = $1 LIMIT 1")
-                .bind(digest.as_bytes().as_slice())
-                .fetch_optional(&self.inner.reader)
-                .await
-                .map_err(|e| self.sql(e))?;
+        let found: Option<i64> = sqlx::query_scalar(sql::BODY_IS_STORED)
+            .bind(digest.as_bytes().as_slice())
+            .fetch_optional(&self.inner.reader)
+            .await
+            .map_err(|e| self.sql(e))?;
         Ok(found.is_some())
     }
 
@@ -102,12 +101,10 @@ impl Store {
     /// # Errors
     /// The database cannot be read.
     pub async fn bodies(&self) -> Result<Vec<StoredBody>, Error> {
-        let rows = sqlx::query(
-            "SELECT owner, digest, bytes, frame_bytes, stored FROM body ORDER BY owner, number",
-        )
-        .fetch_all(&self.inner.reader)
-        .await
-        .map_err(|e| self.sql(e))?;
+        let rows = sqlx::query(sql::BODIES)
+            .fetch_all(&self.inner.reader)
+            .await
+            .map_err(|e| self.sql(e))?;
         rows.iter()
             .map(|row| {
                 let c = Columns { table: "body", row };
@@ -131,7 +128,7 @@ impl Store {
         let mut tx = self.begin().await?;
         let mut doomed = Vec::new();
         for digest in digests {
-            let rows = sqlx::query("SELECT * FROM body WHERE digest = $1")
+            let rows = sqlx::query(sql::FRAMES)
                 .bind(digest.as_bytes().as_slice())
                 .fetch_all(&mut *tx)
                 .await
@@ -150,23 +147,26 @@ impl Store {
                 self.rebase(&mut tx, &frame, &mut files).await?;
             }
         }
-        let mut unnamed = Vec::new();
+        tx.commit().await.map_err(|e| self.sql(e))?;
+        self.unlink(&files).await?;
+        self.checkpoint().await
+    }
+
+    /// Removes those of `files` that no row names any more. Under the write lock: else another
+    /// process could store the same frame between the look and the removal.
+    async fn unlink(&self, files: &BTreeSet<String>) -> Result<(), Error> {
+        let mut tx = self.begin().await?;
         for file in files {
-            let named: Option<i64> =
-                sqlx::query_scalar("SELECT bytes FROM body WHERE file = $1 LIMIT 1")
-                    .bind(&file)
-                    .fetch_optional(&mut *tx)
-                    .await
-                    .map_err(|e| self.sql(e))?;
+            let named: Option<i64> = sqlx::query_scalar(sql::FILE_IS_NAMED)
+                .bind(file)
+                .fetch_optional(&mut *tx)
+                .await
+                .map_err(|e| self.sql(e))?;
             if named.is_none() {
-                unnamed.push(file);
+                self.inner.folder.remove(file)?;
             }
         }
-        tx.commit().await.map_err(|e| self.sql(e))?;
-        for file in unnamed {
-            self.inner.folder.remove(&file)?;
-        }
-        self.checkpoint().await
+        tx.commit().await.map_err(|e| self.sql(e))
     }
 
     /// Stores a body within the transaction of the entry that names it.
@@ -175,45 +175,39 @@ impl Store {
         conn: &mut SqliteConnection,
         body: &NewBody<'_>,
     ) -> Result<(), Error> {
-        if Digest::of(body.bytes) != body.digest {
-            return Err(Error::Corrupt {
-                digest: body.digest,
-            });
+        let digest = body.digest;
+        if Digest::of(body.bytes) != digest {
+            return Err(Error::Misnamed { digest });
         }
-        let found: Option<i64> =
-            sqlx::query_scalar("SELECT number FROM body WHERE owner = $1 AND digest = $2")
-                .bind(body.owner)
-                .bind(body.digest.as_bytes().as_slice())
-                .fetch_optional(&mut *conn)
-                .await
-                .map_err(|e| self.sql(e))?;
+        let found: Option<i64> = sqlx::query_scalar(sql::BODY_OF_OWNER)
+            .bind(body.owner)
+            .bind(body.digest.as_bytes().as_slice())
+            .fetch_optional(&mut *conn)
+            .await
+            .map_err(|e| self.sql(e))?;
         if found.is_some() {
             return Ok(());
         }
         let encoded = self.encode(conn, body.owner, body.bytes).await?;
         let (frame, file) = self.place(&encoded.frame)?;
-        sqlx::query(
-            "INSERT INTO body (owner, digest, number, base, bytes, frame_bytes, stored, frame, file) \
-             VALUES ($1, $2, (SELECT COALESCE(MAX(number), 0) + 1 FROM body WHERE owner = $1), \
-             $3, $4, $5, $6, $7, $8)",
-        )
-        .bind(body.owner)
-        .bind(body.digest.as_bytes().as_slice())
-        .bind(encoded.base.as_ref().map(|d| d.as_bytes().as_slice()))
-        .bind(big_len(body.bytes.len()))
-        .bind(big_len(encoded.frame.len()))
-        .bind(body.at.micros())
-        .bind(frame)
-        .bind(file)
-        .execute(&mut *conn)
-        .await
-        .map(drop)
-        .map_err(|e| self.sql(e))
+        sqlx::query(sql::PUT_BODY)
+            .bind(body.owner)
+            .bind(body.digest.as_bytes().as_slice())
+            .bind(encoded.base.as_ref().map(|d| d.as_bytes().as_slice()))
+            .bind(big_len(body.bytes.len()))
+            .bind(big_len(encoded.frame.len()))
+            .bind(body.at.micros())
+            .bind(frame)
+            .bind(file)
+            .execute(&mut *conn)
+            .await
+            .map(drop)
+            .map_err(|e| self.sql(e))
     }
 
     /// Removes files that no row names; under the write lock of `conn`.
     pub(crate) async fn sweep(&self, conn: &mut SqliteConnection) -> Result<(), Error> {
-        let named: Vec<String> = sqlx::query_scalar("SELECT file FROM body WHERE file IS NOT NULL")
+        let named: Vec<String> = sqlx::query_scalar(sql::FILES)
             .fetch_all(&mut *conn)
             .await
             .map_err(|e| self.sql(e))?;
@@ -228,22 +222,19 @@ impl Store {
         body: &[u8],
     ) -> Result<Encoded, Error> {
         let full = frame::encode(body, None).map_err(|e| self.zstd(e))?;
-        let base = sqlx::query(
-            "SELECT * FROM body WHERE owner = $1 AND base IS NULL ORDER BY number DESC LIMIT 1",
-        )
-        .bind(owner)
-        .fetch_optional(&mut *conn)
-        .await
-        .map_err(|e| self.sql(e))?;
+        let base = sqlx::query(sql::NEWEST_FULL)
+            .bind(owner)
+            .fetch_optional(&mut *conn)
+            .await
+            .map_err(|e| self.sql(e))?;
         if let Some(row) = base {
             let base = Frame::of(&row)?;
-            let deltas: i64 =
-                sqlx::query_scalar("SELECT COUNT(*) FROM body WHERE owner = $1 AND base = $2")
-                    .bind(owner)
-                    .bind(base.digest.as_bytes().as_slice())
-                    .fetch_one(&mut *conn)
-                    .await
-                    .map_err(|e| self.sql(e))?;
+            let deltas: i64 = sqlx::query_scalar(sql::COUNT_DELTAS)
+                .bind(owner)
+                .bind(base.digest.as_bytes().as_slice())
+                .fetch_one(&mut *conn)
+                .await
+                .map_err(|e| self.sql(e))?;
             // A damaged base must not stop the crawl: the new version stands alone.
             if deltas < DELTAS_MAX
                 && let Ok(Some(prefix)) = self.decode(conn, &base).await
@@ -280,7 +271,7 @@ impl Store {
         gone: &Frame,
         files: &mut BTreeSet<String>,
     ) -> Result<(), Error> {
-        let rows = sqlx::query("SELECT * FROM body WHERE owner = $1 AND base = $2 ORDER BY number")
+        let rows = sqlx::query(sql::DELTAS)
             .bind(&gone.owner)
             .bind(gone.digest.as_bytes().as_slice())
             .fetch_all(&mut *conn)
@@ -326,24 +317,21 @@ impl Store {
         new: &Encoded,
     ) -> Result<(), Error> {
         let (frame, file) = self.place(&new.frame)?;
-        sqlx::query(
-            "UPDATE body SET base = $3, frame_bytes = $4, frame = $5, file = $6 \
-             WHERE owner = $1 AND digest = $2",
-        )
-        .bind(&old.owner)
-        .bind(old.digest.as_bytes().as_slice())
-        .bind(new.base.as_ref().map(|d| d.as_bytes().as_slice()))
-        .bind(big_len(new.frame.len()))
-        .bind(frame)
-        .bind(file)
-        .execute(&mut *conn)
-        .await
-        .map(drop)
-        .map_err(|e| self.sql(e))
+        sqlx::query(sql::REPLACE_FRAME)
+            .bind(&old.owner)
+            .bind(old.digest.as_bytes().as_slice())
+            .bind(new.base.as_ref().map(|d| d.as_bytes().as_slice()))
+            .bind(big_len(new.frame.len()))
+            .bind(frame)
+            .bind(file)
+            .execute(&mut *conn)
+            .await
+            .map(drop)
+            .map_err(|e| self.sql(e))
     }
 
     async fn delete(&self, conn: &mut SqliteConnection, frame: &Frame) -> Result<(), Error> {
-        sqlx::query("DELETE FROM body WHERE owner = $1 AND digest = $2")
+        sqlx::query(sql::DROP_BODY)
             .bind(&frame.owner)
             .bind(frame.digest.as_bytes().as_slice())
             .execute(&mut *conn)
@@ -359,15 +347,16 @@ impl Store {
         owner: Option<&str>,
         digest: Digest,
     ) -> Result<Option<Frame>, Error> {
-        let row = sqlx::query(
-            "SELECT * FROM body WHERE digest = $1 AND owner = COALESCE($2, owner) \
-             ORDER BY owner LIMIT 1",
-        )
-        .bind(digest.as_bytes().as_slice())
-        .bind(owner)
-        .fetch_optional(&mut *conn)
-        .await
-        .map_err(|e| self.sql(e))?;
+        let query = match owner {
+            Some(owner) => sqlx::query(sql::FRAME_OF_OWNER)
+                .bind(digest.as_bytes().as_slice())
+                .bind(owner),
+            None => sqlx::query(sql::FRAMES).bind(digest.as_bytes().as_slice()),
+        };
+        let row = query
+            .fetch_optional(&mut *conn)
+            .await
+            .map_err(|e| self.sql(e))?;
         row.as_ref().map(Frame::of).transpose()
     }
 

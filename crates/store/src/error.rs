@@ -1,11 +1,12 @@
 //! What can go wrong with the store, and what a person can do about it.
 
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use reigi_core::digest::Digest;
 
-/// An error of the store.
-#[derive(Debug, thiserror::Error)]
+/// An error of the store. Clones, so that each append of a failed group hears the reason.
+#[derive(Clone, Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum Error {
     /// Another driver runs this house.
@@ -27,6 +28,12 @@ pub enum Error {
     #[error("the stored body {digest} is damaged; restore it from a backup")]
     Corrupt {
         /// The body.
+        digest: Digest,
+    },
+    /// A body given to be stored does not have the digest given with it; nothing was written.
+    #[error("the body given as {digest} is another one; nothing was written")]
+    Misnamed {
+        /// The digest given.
         digest: Digest,
     },
     /// The database was written by a later program.
@@ -69,14 +76,14 @@ pub enum Error {
     },
     /// The database refused.
     #[error("database: {0}")]
-    Sql(#[source] sqlx::Error),
+    Sql(#[source] Arc<sqlx::Error>),
     /// A file outside the database.
     #[error("{}: {source}", .path.display())]
     Io {
         /// The file.
         path: PathBuf,
         /// What happened.
-        source: std::io::Error,
+        source: Arc<std::io::Error>,
     },
 }
 
@@ -91,9 +98,22 @@ impl Error {
         }
     }
 
-    /// Whether the append broke a rule of the schema (and so left nothing behind).
-    pub(crate) fn is_constraint(&self) -> bool {
-        matches!(self, Self::Sql(sqlx::Error::Database(e)) if e.is_unique_violation())
+    /// Whether the handle takes no more appends: the process must start anew.
+    #[must_use]
+    pub fn is_poison(&self) -> bool {
+        matches!(self, Self::Poisoned)
+    }
+
+    /// Whether the store refused what it was given, and so wrote nothing: a number within a lane
+    /// given twice, or a body that is not the one of its digest.
+    pub(crate) fn is_refusal(&self) -> bool {
+        match self {
+            Self::Misnamed { .. } => true,
+            Self::Sql(error) => {
+                matches!(&**error, sqlx::Error::Database(e) if e.is_unique_violation())
+            }
+            _ => false,
+        }
     }
 
     /// Names an error of the database at `path`, by SQLite's primary result code.
@@ -105,7 +125,7 @@ impl Error {
             Some(14) => Self::ReadOnly { path },
             Some(13) => Self::DiskFull { path },
             Some(5 | 6) => Self::Busy { path },
-            _ => Self::Sql(error),
+            _ => Self::Sql(Arc::new(error)),
         }
     }
 
@@ -116,7 +136,10 @@ impl Error {
         match source.kind() {
             ErrorKind::PermissionDenied | ErrorKind::ReadOnlyFilesystem => Self::ReadOnly { path },
             ErrorKind::StorageFull | ErrorKind::QuotaExceeded => Self::DiskFull { path },
-            _ => Self::Io { path, source },
+            _ => Self::Io {
+                path,
+                source: Arc::new(source),
+            },
         }
     }
 }

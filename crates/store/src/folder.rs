@@ -20,6 +20,11 @@ impl Folder {
     /// Creates the folder where it is missing.
     pub(crate) fn create(root: &Path) -> Result<Self, Error> {
         fs::create_dir_all(root).map_err(|e| Error::io(root, e))?;
+        if let Some(data) = root.parent() {
+            sync_dir(data)?;
+            // That folder's own name, where this user may open the one above.
+            let _ = data.parent().map(sync_dir);
+        }
         Ok(Self {
             root: root.to_owned(),
         })
@@ -32,10 +37,9 @@ impl Folder {
         let dir = self.root.join(shard);
         let (path, tmp) = (dir.join(rest), dir.join(format!("{rest}.tmp")));
         let io = |e| Error::io(&path, e);
-        if !dir.exists() {
-            fs::create_dir_all(&dir).map_err(io)?;
-            sync_dir(&self.root)?;
-        }
+        fs::create_dir_all(&dir).map_err(io)?;
+        // Each time: who created the shard may have been killed before it was durable.
+        sync_dir(&self.root)?;
         let mut file = File::create(&tmp).map_err(io)?;
         file.write_all(frame).map_err(io)?;
         file.sync_all().map_err(io)?;
@@ -82,7 +86,13 @@ impl Folder {
     }
 }
 
+/// Makes names within `dir` durable; an empty path is the working folder.
 fn sync_dir(dir: &Path) -> Result<(), Error> {
+    let dir = if dir.as_os_str().is_empty() {
+        Path::new(".")
+    } else {
+        dir
+    };
     File::open(dir)
         .and_then(|d| d.sync_all())
         .map_err(|e| Error::io(dir, e))

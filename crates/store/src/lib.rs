@@ -3,21 +3,25 @@
 //!
 //! Core decides and folds; the store only makes it durable. [`Store::append_with`] is the one way
 //! in: entries, rows and bodies of a decision commit together or not at all, under a guard on the
-//! house's `rules_epoch`. The SQL is the common part of SQLite's and PostgreSQL's; what differs
-//! is `BEGIN IMMEDIATE` and the pragmas, both in `store.rs`.
+//! house's `rules_epoch`; a [`Committer`] lets many tasks share one commit. All SQL stands in `sql.rs`.
 
 mod append;
 mod body;
+mod columns;
+mod committer;
 mod error;
 mod folder;
 mod frame;
 mod lock;
 mod read;
+mod refold;
 mod sql;
 mod store;
+mod write;
 
 pub use append::{Append, NewBody};
 pub use body::StoredBody;
+pub use committer::{Committer, OwnedBody, Submission};
 pub use error::Error;
 pub use lock::DriverLock;
 pub use store::Store;

@@ -7,19 +7,8 @@ use reigi_core::time::Timestamp;
 use sqlx::SqliteConnection;
 use sqlx::sqlite::SqliteRow;
 
-use crate::sql::{big, big_len};
+use crate::columns::{self, big, big_len};
 use crate::{Error, Store, sql};
-
-/// The last entry of each segment, by segment; steps from segment to segment by the index.
-const HEADS: &str = "WITH RECURSIVE s (id) AS (SELECT MIN(segment) FROM entry UNION ALL \
-    SELECT (SELECT MIN(segment) FROM entry WHERE segment > s.id) FROM s WHERE s.id IS NOT NULL) \
-    SELECT * FROM entry WHERE seq IN (SELECT (SELECT MAX(seq) FROM entry e \
-    WHERE e.segment = s.id) FROM s WHERE s.id IS NOT NULL) ORDER BY segment";
-
-const DUE: &str = "SELECT lane FROM projection WHERE name = 'lane' AND due IS NOT NULL \
-    AND due <= $1 ORDER BY due, lane LIMIT $2";
-
-const NEXT_DUE: &str = "SELECT MIN(due) FROM projection WHERE name = 'lane' AND due IS NOT NULL";
 
 impl Store {
     /// The `rules_epoch` in force.
@@ -32,7 +21,7 @@ impl Store {
     }
 
     pub(crate) async fn read_epoch(&self, conn: &mut SqliteConnection) -> Result<u64, Error> {
-        let value: i64 = sqlx::query_scalar("SELECT value FROM epoch")
+        let value: i64 = sqlx::query_scalar(sql::EPOCH)
             .fetch_one(conn)
             .await
             .map_err(|e| self.sql(e))?;
@@ -44,12 +33,12 @@ impl Store {
     /// # Errors
     /// See [`Store::epoch`].
     pub async fn entries(&self, from: Seq, limit: usize) -> Result<Vec<Entry>, Error> {
-        let rows = sqlx::query("SELECT * FROM entry WHERE seq >= $1 ORDER BY seq LIMIT $2")
+        let rows = sqlx::query(sql::ENTRIES)
             .bind(big(from.0))
             .bind(big_len(limit))
             .fetch_all(&self.inner.reader)
             .await;
-        self.all(rows, sql::entry)
+        self.all(rows, columns::entry)
     }
 
     /// The entry of number `seq`.
@@ -57,11 +46,11 @@ impl Store {
     /// # Errors
     /// See [`Store::epoch`].
     pub async fn entry(&self, seq: Seq) -> Result<Option<Entry>, Error> {
-        let rows = sqlx::query("SELECT * FROM entry WHERE seq = $1")
+        let rows = sqlx::query(sql::ENTRY)
             .bind(big(seq.0))
             .fetch_all(&self.inner.reader)
             .await;
-        Ok(self.all(rows, sql::entry)?.pop())
+        Ok(self.all(rows, columns::entry)?.pop())
     }
 
     /// Up to `limit` entries of a lane, newest first, before number `before` if given.
@@ -74,12 +63,10 @@ impl Store {
         before: Option<Seq>,
         limit: usize,
     ) -> Result<Vec<Entry>, Error> {
-        // House entries have no number within a lane. Each text names its partial index's term.
         let text = if lane == LaneId::HOUSE {
-            "SELECT * FROM entry WHERE lane = $1 AND lane = 0 AND seq < $2 ORDER BY seq DESC LIMIT $3"
+            sql::ENTRIES_OF_HOUSE
         } else {
-            "SELECT * FROM entry WHERE lane = $1 AND lane <> 0 AND seq < $2 \
-             ORDER BY lane_seq DESC LIMIT $3"
+            sql::ENTRIES_OF_LANE
         };
         let rows = sqlx::query(text)
             .bind(big(lane.0))
@@ -87,7 +74,26 @@ impl Store {
             .bind(big_len(limit))
             .fetch_all(&self.inner.reader)
             .await;
-        self.all(rows, sql::entry)
+        self.all(rows, columns::entry)
+    }
+
+    /// Up to `limit` entries of a kind, from number `from` on.
+    ///
+    /// # Errors
+    /// See [`Store::epoch`].
+    pub async fn kind_entries(
+        &self,
+        kind: &str,
+        from: Seq,
+        limit: usize,
+    ) -> Result<Vec<Entry>, Error> {
+        let rows = sqlx::query(sql::ENTRIES_OF_KIND)
+            .bind(kind)
+            .bind(big(from.0))
+            .bind(big_len(limit))
+            .fetch_all(&self.inner.reader)
+            .await;
+        self.all(rows, columns::entry)
     }
 
     /// The heads of all segments, by segment.
@@ -100,8 +106,8 @@ impl Store {
     }
 
     pub(crate) async fn read_heads(&self, conn: &mut SqliteConnection) -> Result<Vec<Head>, Error> {
-        let rows = sqlx::query(HEADS).fetch_all(conn).await;
-        let entries = self.all(rows, sql::entry)?;
+        let rows = sqlx::query(sql::HEADS).fetch_all(conn).await;
+        let entries = self.all(rows, columns::entry)?;
         Ok(entries
             .into_iter()
             .map(|entry| Head {
@@ -117,7 +123,7 @@ impl Store {
     /// # Errors
     /// See [`Store::epoch`].
     pub async fn count(&self) -> Result<u64, Error> {
-        let count: i64 = sqlx::query_scalar("SELECT COUNT(*) FROM entry")
+        let count: i64 = sqlx::query_scalar(sql::COUNT_ENTRIES)
             .fetch_one(&self.inner.reader)
             .await
             .map_err(|e| self.sql(e))?;
@@ -129,7 +135,7 @@ impl Store {
     /// # Errors
     /// See [`Store::epoch`].
     pub async fn rows_of_lane(&self, lane: LaneId) -> Result<Vec<Row>, Error> {
-        let rows = sqlx::query("SELECT * FROM projection WHERE lane = $1")
+        let rows = sqlx::query(sql::ROWS_OF_LANE)
             .bind(big(lane.0))
             .fetch_all(&self.inner.reader)
             .await;
@@ -142,7 +148,7 @@ impl Store {
         conn: &mut SqliteConnection,
         lane: LaneId,
     ) -> Result<Vec<Row>, Error> {
-        let rows = sqlx::query("SELECT * FROM projection WHERE lane = 0 OR lane = $1")
+        let rows = sqlx::query(sql::ROWS_OF_HOUSE_AND_LANE)
             .bind(big(lane.0))
             .fetch_all(conn)
             .await;
@@ -154,7 +160,7 @@ impl Store {
     /// # Errors
     /// See [`Store::epoch`].
     pub async fn rows_by_key(&self, table: Table, key: &str) -> Result<Vec<Row>, Error> {
-        let rows = sqlx::query("SELECT * FROM projection WHERE name = $1 AND key = $2")
+        let rows = sqlx::query(sql::ROWS_BY_KEY)
             .bind(table.name())
             .bind(key)
             .fetch_all(&self.inner.reader)
@@ -167,7 +173,7 @@ impl Store {
     /// # Errors
     /// See [`Store::epoch`].
     pub async fn rows_of(&self, table: Table) -> Result<Vec<Row>, Error> {
-        let rows = sqlx::query("SELECT * FROM projection WHERE name = $1")
+        let rows = sqlx::query(sql::ROWS_OF)
             .bind(table.name())
             .fetch_all(&self.inner.reader)
             .await;
@@ -179,14 +185,13 @@ impl Store {
     /// # Errors
     /// See [`Store::epoch`].
     pub async fn row(&self, table: Table, lane: LaneId, key: &str) -> Result<Option<Row>, Error> {
-        let rows =
-            sqlx::query("SELECT * FROM projection WHERE name = $1 AND lane = $2 AND key = $3")
-                .bind(table.name())
-                .bind(big(lane.0))
-                .bind(key)
-                .fetch_all(&self.inner.reader)
-                .await;
-        Ok(self.all(rows, sql::projection)?.pop())
+        let rows = sqlx::query(sql::ROW)
+            .bind(table.name())
+            .bind(big(lane.0))
+            .bind(key)
+            .fetch_all(&self.inner.reader)
+            .await;
+        Ok(self.all(rows, columns::projection)?.pop())
     }
 
     /// Every row, in the order of [`Row`]: what a rebuild is compared with.
@@ -194,9 +199,7 @@ impl Store {
     /// # Errors
     /// See [`Store::epoch`].
     pub async fn all_rows(&self) -> Result<Vec<Row>, Error> {
-        let rows = sqlx::query("SELECT * FROM projection")
-            .fetch_all(&self.inner.reader)
-            .await;
+        let rows = sqlx::query(sql::ROWS).fetch_all(&self.inner.reader).await;
         self.ordered(rows)
     }
 
@@ -205,7 +208,7 @@ impl Store {
     /// # Errors
     /// See [`Store::epoch`].
     pub async fn due_lanes(&self, now: Timestamp, limit: usize) -> Result<Vec<LaneId>, Error> {
-        let lanes: Vec<i64> = sqlx::query_scalar(DUE)
+        let lanes: Vec<i64> = sqlx::query_scalar(sql::DUE)
             .bind(now.micros())
             .bind(big_len(limit))
             .fetch_all(&self.inner.reader)
@@ -222,7 +225,7 @@ impl Store {
     /// # Errors
     /// See [`Store::epoch`].
     pub async fn next_due(&self) -> Result<Option<Timestamp>, Error> {
-        let due: Option<i64> = sqlx::query_scalar(NEXT_DUE)
+        let due: Option<i64> = sqlx::query_scalar(sql::NEXT_DUE)
             .fetch_one(&self.inner.reader)
             .await
             .map_err(|e| self.sql(e))?;
@@ -230,7 +233,7 @@ impl Store {
     }
 
     fn ordered(&self, rows: Result<Vec<SqliteRow>, sqlx::Error>) -> Result<Vec<Row>, Error> {
-        let mut rows = self.all(rows, sql::projection)?;
+        let mut rows = self.all(rows, columns::projection)?;
         rows.sort();
         Ok(rows)
     }
@@ -256,7 +259,7 @@ mod tests {
     async fn hot_queries_search_an_index_and_sort_nothing() {
         let dir = tempfile::tempdir().unwrap();
         let store = Store::open(dir.path()).await.unwrap();
-        for text in [DUE, NEXT_DUE] {
+        for text in [sql::DUE, sql::NEXT_DUE] {
             let text = AssertSqlSafe(format!("EXPLAIN QUERY PLAN {text}"));
             let plan = sqlx::query(text).bind(1).bind(1);
             let plan = plan.fetch_all(&store.inner.reader).await.unwrap();

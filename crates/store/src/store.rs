@@ -10,20 +10,14 @@ use sqlx::sqlite::{
 };
 use sqlx::{ConnectOptions as _, Sqlite, Transaction};
 
+use crate::columns::{big, big_len};
 use crate::folder::Folder;
-use crate::sql::{big, big_len};
-use crate::{DriverLock, Error};
+use crate::{DriverLock, Error, sql};
 
 /// How long a writer waits for another process's transaction.
 const BUSY: Duration = Duration::from_secs(10);
-/// SQLite's way to take the write lock at once; PostgreSQL's rows lock by themselves.
-const BEGIN: &str = "BEGIN IMMEDIATE";
 /// Connections that only read.
 const READERS: u32 = 4;
-/// Steps of the schema; the version of a database is the number of steps taken. Released steps
-/// never change.
-const MIGRATIONS: &[&str] = &[include_str!("../migrations/0001_house.sql")];
-
 /// The store of one house. Clones share connections and the poison of a failed append.
 #[derive(Clone, Debug)]
 pub struct Store {
@@ -100,48 +94,51 @@ impl Store {
     }
 
     async fn migrate(&self) -> Result<(), Error> {
-        let sql = |e| self.sql(e);
+        let named = |e| self.sql(e);
         let mut tx = self.begin().await?;
-        sqlx::query("CREATE TABLE IF NOT EXISTS schema_version (version BIGINT NOT NULL)")
+        sqlx::query(sql::CREATE_VERSIONS)
             .execute(&mut *tx)
             .await
-            .map_err(sql)?;
-        let found: i64 = sqlx::query_scalar("SELECT COUNT(*) FROM schema_version")
+            .map_err(named)?;
+        let found: i64 = sqlx::query_scalar(sql::COUNT_VERSIONS)
             .fetch_one(&mut *tx)
             .await
-            .map_err(sql)?;
+            .map_err(named)?;
         let (found, known) = (
             found.unsigned_abs(),
-            big_len(MIGRATIONS.len()).unsigned_abs(),
+            big_len(sql::MIGRATIONS.len()).unsigned_abs(),
         );
         if found > known {
             return Err(Error::NewerSchema { found, known });
         }
-        for (version, step) in (1_u64..).zip(MIGRATIONS) {
+        for (version, step) in (1_u64..).zip(sql::MIGRATIONS) {
             if version <= found {
                 continue;
             }
-            sqlx::raw_sql(*step).execute(&mut *tx).await.map_err(sql)?;
-            sqlx::query("INSERT INTO schema_version (version) VALUES ($1)")
+            sqlx::raw_sql(*step)
+                .execute(&mut *tx)
+                .await
+                .map_err(named)?;
+            sqlx::query(sql::PUT_VERSION)
                 .bind(big(version))
                 .execute(&mut *tx)
                 .await
-                .map_err(sql)?;
+                .map_err(named)?;
         }
-        tx.commit().await.map_err(sql)
+        tx.commit().await.map_err(named)
     }
 
     /// Begins a transaction that holds the write lock from its start (SQLite's dialect), unless
     /// the handle is poisoned.
     pub(crate) async fn begin(&self) -> Result<Transaction<'static, Sqlite>, Error> {
         let writer = &self.inner.writer;
-        let mut begun = writer.begin_with(BEGIN).await;
+        let mut begun = writer.begin_with(sql::BEGIN).await;
         if matches!(begun, Err(sqlx::Error::InvalidSavePointStatement)) {
             // A full disk makes SQLite roll back by itself, which sqlx does not see: it still
             // counts a transaction. Only a new connection counts from nothing.
             let stuck = writer.acquire().await.map_err(|e| self.sql(e))?;
             stuck.close().await.map_err(|e| self.sql(e))?;
-            begun = writer.begin_with(BEGIN).await;
+            begun = writer.begin_with(sql::BEGIN).await;
         }
         let tx = begun.map_err(|e| self.sql(e))?;
         // Asked only now: the handle's appends queue for the connection.
@@ -159,7 +156,7 @@ impl Store {
     /// Moves the write-ahead log into the database, so that erased bytes do not live on in it.
     /// Where readers prevent that, the next one does it.
     pub(crate) async fn checkpoint(&self) -> Result<(), Error> {
-        sqlx::query("PRAGMA wal_checkpoint(TRUNCATE)")
+        sqlx::query(sql::CHECKPOINT)
             .execute(&self.inner.writer)
             .await
             .map(drop)

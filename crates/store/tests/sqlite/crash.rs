@@ -35,7 +35,7 @@ async fn an_acknowledged_entry_survives_a_kill() {
         let mut child = Command::new(std::env::current_exe().unwrap())
             .args([
                 "--exact",
-                "failure::child_that_appends_until_killed",
+                "crash::child_that_appends_until_killed",
                 "--ignored",
                 "--nocapture",
             ])
