@@ -125,6 +125,13 @@ impl Store {
     /// # Errors
     /// Nothing is deleted, unless only the removal of files failed.
     pub async fn drop_bodies(&self, digests: &[Digest]) -> Result<(), Error> {
+        let files = self.drop_frames(digests).await?;
+        self.unlink(&files).await?;
+        self.checkpoint().await
+    }
+
+    /// Deletes the rows of bodies; the files that they and re-encoded ones named.
+    async fn drop_frames(&self, digests: &[Digest]) -> Result<BTreeSet<String>, Error> {
         let mut tx = self.begin().await?;
         let mut doomed = Vec::new();
         for digest in digests {
@@ -148,8 +155,7 @@ impl Store {
             }
         }
         tx.commit().await.map_err(|e| self.sql(e))?;
-        self.unlink(&files).await?;
-        self.checkpoint().await
+        Ok(files)
     }
 
     /// Removes those of `files` that no row names any more. Under the write lock: else another
@@ -407,5 +413,47 @@ impl Store {
 
     fn zstd(&self, source: std::io::Error) -> Error {
         self.sql(sqlx::Error::Io(source))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::testing::{body, house, put};
+
+    /// One process drops a body; before its file is removed another stores the same bytes, whose
+    /// frame is the same file.
+    #[tokio::test]
+    async fn a_frame_stored_between_drop_and_removal_keeps_its_file() {
+        let dir = tempfile::tempdir().unwrap();
+        let (gc, _) = house(dir.path()).await;
+        let (driver, segment) = house(dir.path()).await;
+        let bytes = body(100_000);
+        let digest = put(&driver, segment, "a", &bytes).await;
+        let files = gc.drop_frames(&[digest]).await.unwrap();
+        assert_eq!(files.len(), 1);
+        put(&driver, segment, "b", &bytes).await;
+        gc.unlink(&files).await.unwrap();
+        assert_eq!(driver.get_body(digest).await.unwrap(), Some(bytes));
+    }
+
+    /// Who removes files holds the write lock, under which alone files are written and named.
+    #[tokio::test]
+    async fn files_are_removed_under_the_write_lock_only() {
+        let dir = tempfile::tempdir().unwrap();
+        let (gc, _) = house(dir.path()).await;
+        let (driver, segment) = house(dir.path()).await;
+        let digest = put(&driver, segment, "a", &body(100_000)).await;
+        let files = gc.drop_frames(&[digest]).await.unwrap();
+        // A transaction that has written its file but not yet committed the row that names it.
+        let tx = driver.begin().await.unwrap();
+        let mut unlinking = Box::pin(gc.unlink(&files));
+        let waited = std::time::Duration::from_millis(200);
+        let early = tokio::time::timeout(waited, &mut unlinking).await;
+        assert!(early.is_err(), "it did not wait for the lock");
+        let name = files.first().unwrap();
+        assert!(driver.inner.folder.read(name).unwrap().is_some());
+        tx.rollback().await.unwrap();
+        unlinking.await.unwrap();
+        assert!(driver.inner.folder.read(name).unwrap().is_none());
     }
 }

@@ -17,6 +17,8 @@ mod read;
 mod refold;
 mod sql;
 mod store;
+#[cfg(test)]
+mod testing;
 mod write;
 
 pub use append::{Append, NewBody};

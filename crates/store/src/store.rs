@@ -170,53 +170,9 @@ impl Store {
 
 #[cfg(test)]
 mod tests {
-    use reigi_core::event::{ClockStepped, LaneId, SegmentOpened, StepCause};
-    use reigi_core::journal::{Draft, SegmentId};
-    use reigi_core::state::{Row, RowChange, Table};
-    use reigi_core::time::{Now, Timestamp};
-
     use super::*;
     use crate::Append;
-
-    async fn house(dir: &Path) -> (Store, SegmentId) {
-        let store = Store::open(dir).await.unwrap();
-        let opened = |heads| SegmentOpened {
-            program: String::new(),
-            role: "test".to_owned(),
-            heads,
-            clock: Now::default(),
-        };
-        let segment = store.begin_segment(opened, Timestamp::default()).await;
-        (store, segment.unwrap())
-    }
-
-    /// Appends one entry, with a row of `bytes`.
-    async fn append(store: &Store, segment: SegmentId, bytes: usize) -> Result<(), Error> {
-        let stepped = ClockStepped {
-            expected: Timestamp::default(),
-            found: Timestamp::default(),
-            cause: StepCause::System,
-            hold: false,
-        };
-        let drafts = [Draft {
-            event: stepped.into(),
-            at: Timestamp::default(),
-            bot: 0,
-            lane: LaneId::HOUSE,
-            lane_seq: 0,
-        }];
-        let append = Append {
-            segment,
-            drafts: &drafts,
-            bodies: &[],
-            guard: None,
-            raise_epoch: None,
-        };
-        let value = "x".repeat(bytes);
-        let row = Row::new(Table::House, LaneId::HOUSE, "house", None, &value);
-        let folded = store.append_with(append, |_| vec![RowChange::Put(row)]);
-        folded.await.map(drop)
-    }
+    use crate::testing::{append, house};
 
     async fn pragma(store: &Store, text: &'static str) {
         let writer = &store.inner.writer;

@@ -137,34 +137,6 @@ async fn one_frame_is_one_file_until_its_last_owner_goes() {
     assert_eq!(files(dir.path()), 0);
 }
 
-/// One process forgets a body while another stores the same bytes again and again: whoever comes
-/// last, what a row names is there.
-#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn a_frame_stored_while_it_is_dropped_is_whole_or_gone() {
-    let dir = tempfile::tempdir().unwrap();
-    let (driver, gc) = (
-        Store::open(dir.path()).await.unwrap(),
-        Store::open(dir.path()).await.unwrap(),
-    );
-    let in_driver = segment(&driver).await;
-    let body = noise(1, 100_000);
-    let digest = Digest::of(&body);
-    let storing = tokio::spawn(async move {
-        for n in 0..40 {
-            put(&driver, in_driver, &format!("owner {n}"), &body).await;
-        }
-    });
-    while !storing.is_finished() {
-        gc.drop_bodies(&[digest]).await.unwrap();
-        // Corrupt = a row whose file is gone.
-        gc.get_body(digest).await.unwrap();
-    }
-    storing.await.unwrap();
-    let stored = gc.has_body(digest).await.unwrap();
-    assert_eq!(gc.get_body(digest).await.unwrap().is_some(), stored);
-    assert_eq!(files(dir.path()), usize::from(stored));
-}
-
 #[tokio::test]
 async fn rows_of_another_fold_are_noticed() {
     let dir = tempfile::tempdir().unwrap();
