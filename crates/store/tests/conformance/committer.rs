@@ -1,8 +1,9 @@
 //! Group commit: many tasks, one commit, each answered as if it were alone.
 
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
-use crate::common::{AT, House, draft, noise, segment, verify};
+use crate::common::{AT, House, append, draft, noise, segment, verify};
 use reigi_core::digest::Digest;
 use reigi_core::event::{LaneId, Seq};
 use reigi_core::state::{Row, RowChange, Table};
@@ -62,7 +63,7 @@ async fn what_is_refused_or_stale_fails_alone() {
     let house = House::new();
     let store = house.open().await;
     let committer = Committer::start(store.clone(), segment(&store).await);
-    let folds = std::sync::Arc::new(AtomicU64::new(0));
+    let folds = Arc::new(AtomicU64::new(0));
     let append = |submission| {
         let folds = folds.clone();
         committer.append(submission, move |_| {
@@ -123,18 +124,26 @@ async fn a_stale_answer_comes_after_the_commit_that_made_it_so() {
         raise_epoch: Some(1),
         ..entry(1, 1)
     };
-    let stale = async {
-        let decision = Submission {
-            guard: Some(0),
-            ..entry(2, 1)
-        };
-        let answer = committer.append(decision, |_| Vec::new()).await;
-        // Whoever judges anew now reads the new rules.
-        (answer, store.epoch().await.unwrap())
+    let decision = Submission {
+        guard: Some(0),
+        ..entry(2, 1)
     };
-    let (_, (answer, epoch)) = tokio::join!(committer.append(raise, |_| Vec::new()), stale);
+    // On one thread tasks go on in the order in which they were answered.
+    let raised = Arc::new(AtomicBool::new(false));
+    let (first, seen) = (committer.clone(), raised.clone());
+    let raising = tokio::spawn(async move {
+        first.append(raise, |_| Vec::new()).await.unwrap();
+        seen.store(true, Ordering::SeqCst);
+    });
+    let deciding = tokio::spawn(async move {
+        let answer = committer.append(decision, |_| Vec::new()).await;
+        (answer, raised.load(Ordering::SeqCst))
+    });
+    raising.await.unwrap();
+    let (answer, after) = deciding.await.unwrap();
     assert!(matches!(answer, Err(Error::Stale { now: 1 })), "{answer:?}");
-    assert_eq!(epoch, 1);
+    // Whoever judges anew now reads the new rules.
+    assert!(after, "it was told of rules that were not yet durable");
 }
 
 #[tokio::test]
@@ -164,6 +173,10 @@ async fn a_fold_that_panics_poisons_the_group() {
     for failed in [panicked, beside, later] {
         assert!(failed.unwrap_err().is_poison());
     }
+    // So is the handle itself, whoever uses it.
+    let drafts = [draft(4, 1)];
+    let direct = store.append_with(append(1, &drafts), |_| Vec::new()).await;
+    assert!(direct.unwrap_err().is_poison());
     // Nothing of the group is there.
     assert_eq!(house.open().await.count().await.unwrap(), 1);
 }
