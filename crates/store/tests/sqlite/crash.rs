@@ -4,11 +4,21 @@ use std::io::{BufRead as _, BufReader};
 use std::path::Path;
 use std::process::{Command, Stdio};
 
-use crate::common::{append, draft, segment, verify};
+use crate::common::{AT, append, draft, noise, segment, verify};
+use reigi_core::digest::Digest;
 use reigi_core::event::Seq;
-use reigi_store::{Error, Store};
+use reigi_core::journal::SegmentId;
+use reigi_store::{Append, Error, NewBody, Store};
 
 const CHILD: &str = "REIGI_STORE_CHILD";
+
+/// Body `n` of a segment.
+fn page_of(segment: SegmentId, n: u64) -> Vec<u8> {
+    noise(
+        segment * 1_000_000 + n,
+        if n.is_multiple_of(2) { 100 } else { 70_000 },
+    )
+}
 
 /// Not a test: the process that `an_acknowledged_entry_survives_a_kill` starts and kills.
 #[tokio::test]
@@ -17,12 +27,21 @@ async fn child_that_appends_until_killed() {
     let dir = std::env::var_os(CHILD).unwrap();
     let store = Store::open(Path::new(&dir)).await.unwrap();
     let segment = segment(&store).await;
-    for _ in 0.. {
+    for n in 0.. {
+        // Every other body is a file, each one's digest is known to the parent by `page_of`.
+        let bytes = page_of(segment, n);
+        let bodies = [NewBody {
+            digest: Digest::of(&bytes),
+            bytes: &bytes,
+            owner: "a",
+            at: AT,
+        }];
         let drafts = vec![draft(0, 0); 3];
-        let headers = store
-            .append_with(append(segment, &drafts), |_| Vec::new())
-            .await
-            .unwrap();
+        let append = Append {
+            bodies: &bodies,
+            ..append(segment, &drafts)
+        };
+        let headers = store.append_with(append, |_| Vec::new()).await.unwrap();
         println!("acked {}", headers[2].seq.0);
     }
 }
@@ -49,9 +68,11 @@ async fn an_acknowledged_entry_survives_a_kill() {
             line.split_once("acked ")
                 .map(|(_, n)| n.parse::<u64>().unwrap())
         });
-        for (i, seq) in numbers.enumerate() {
+        let mut appends = 0;
+        for seq in numbers {
             acked = acked.max(seq);
-            if i == 20 {
+            appends += 1;
+            if appends == 20 {
                 // SIGKILL on Unix; what is still in the pipe was acknowledged too.
                 child.kill().unwrap();
             }
@@ -65,6 +86,16 @@ async fn an_acknowledged_entry_survives_a_kill() {
         let report = verify(&store).await;
         assert_eq!(report.faults, []);
         assert!(report.entries >= acked);
+        // The bodies of acknowledged entries are there, and no other is half there.
+        let segment = report.heads.last().unwrap().segment;
+        for n in 0..appends {
+            let body = page_of(segment, n);
+            let found = store.get_body(Digest::of(&body)).await.unwrap();
+            assert_eq!(found, Some(body), "body {n} of segment {segment}");
+        }
+        for stored in store.bodies().await.unwrap() {
+            assert!(store.get_body(stored.digest).await.unwrap().is_some());
+        }
     }
     assert!(acked > 5 * 60, "{acked}");
 }
