@@ -4,8 +4,6 @@
 //! `BYTEA` only, JSON never looked into, times as parameters. What one of them does its own way
 //! stands at the end, under "SQLite only".
 
-use std::fmt::Write as _;
-
 /// Steps of the schema; the version of a database is the number of steps taken. Released steps
 /// never change.
 pub(crate) const MIGRATIONS: &[&str] = &[include_str!("../migrations/0001_house.sql")];
@@ -108,17 +106,10 @@ pub(crate) const BEGIN: &str = "BEGIN IMMEDIATE";
 /// Moves the write-ahead log into the database.
 pub(crate) const CHECKPOINT: &str = "PRAGMA wal_checkpoint(TRUNCATE)";
 
-/// `($1,$2),($3,$4)` for 2 rows of 2 columns.
+/// `(?,?),(?,?)` for 2 rows of 2 columns: the same as `($1,$2),($3,$4)`, which PostgreSQL asks
+/// for. SQLite finds the name of a named parameter by a walk through all of them, which took more
+/// than half the time of an append.
 fn placeholders(rows: usize, columns: usize) -> String {
-    let mut text = String::new();
-    for row in 0..rows {
-        text.push_str(if row == 0 { "(" } else { ",(" });
-        for column in 0..columns {
-            let comma = if column == 0 { "" } else { "," };
-            // Writing to a String cannot fail.
-            let _ = write!(text, "{comma}${}", row * columns + column + 1);
-        }
-        text.push(')');
-    }
-    text
+    let row = format!("({})", vec!["?"; columns].join(","));
+    vec![row; rows].join(",")
 }

@@ -16,8 +16,8 @@ use crate::{Append, Error, Store, sql};
 
 /// Version of all kinds that this program writes.
 const KIND_VERSION: u16 = 1;
-/// Rows of one INSERT: enough that the statement's overhead is gone.
-const CHUNK: usize = 50;
+/// Rows of one INSERT, at most, as a power of two: enough that the statement's overhead is gone.
+const PIECE_LOG_MAX: u32 = 6;
 
 impl Store {
     /// Writes bodies, entries and epoch of `appends`; their headers, in order.
@@ -128,11 +128,11 @@ impl Store {
         conn: &mut SqliteConnection,
         entries: &[Entry],
     ) -> Result<(), Error> {
-        for chunk in entries.chunks(CHUNK) {
-            let text = sql::put_entries(chunk.len());
+        for piece in pieces(entries) {
+            let text = sql::put_entries(piece.len());
             // Only placeholders were added to the text.
             let mut query = sqlx::query(AssertSqlSafe(text));
-            for Entry { header, sealed } in chunk {
+            for Entry { header, sealed } in piece {
                 query = query
                     .bind(big(header.seq.0))
                     .bind(big(header.segment))
@@ -188,13 +188,13 @@ impl Store {
         rows: &[&Row],
         applied: Seq,
     ) -> Result<(), Error> {
-        for chunk in rows.chunks(CHUNK) {
-            self.put_chunk(conn, chunk, applied).await?;
+        for piece in pieces(rows) {
+            self.put_piece(conn, piece, applied).await?;
         }
         Ok(())
     }
 
-    async fn put_chunk(
+    async fn put_piece(
         &self,
         conn: &mut SqliteConnection,
         rows: &[&Row],
@@ -226,6 +226,17 @@ fn place(change: &RowChange) -> (Table, LaneId, &str) {
     }
 }
 
+/// Splits rows into pieces of 64, then of smaller powers of two: a handful of statements, each
+/// prepared once, whatever the number of rows.
+fn pieces<T>(mut rows: &[T]) -> impl Iterator<Item = &[T]> {
+    std::iter::from_fn(move || {
+        let len = 1 << rows.len().checked_ilog2()?.min(PIECE_LOG_MAX);
+        let (piece, rest) = rows.split_at_checked(len)?;
+        rows = rest;
+        Some(piece)
+    })
+}
+
 fn salt() -> Result<[u8; 16], Error> {
     let mut salt = [0; 16];
     getrandom::fill(&mut salt).map_err(|e| Error::Io {
@@ -233,4 +244,26 @@ fn salt() -> Result<[u8; 16], Error> {
         source: std::sync::Arc::new(std::io::Error::other(e.to_string())),
     })?;
     Ok(salt)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::pieces;
+
+    #[test]
+    fn pieces_are_few_sizes_and_leave_nothing_out() {
+        for (len, sizes) in [
+            (0, &[][..]),
+            (1, &[1]),
+            (63, &[32, 16, 8, 4, 2, 1]),
+            (64, &[64]),
+            (130, &[64, 64, 2]),
+        ] {
+            let rows: Vec<usize> = (0..len).collect();
+            let split: Vec<&[usize]> = pieces(&rows).collect();
+            let found: Vec<usize> = split.iter().map(|piece| piece.len()).collect();
+            assert_eq!(found, sizes);
+            assert_eq!(split.concat(), rows);
+        }
+    }
 }
