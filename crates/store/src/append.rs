@@ -72,7 +72,8 @@ impl Store {
     ///
     /// # Errors
     /// [`Error::Stale`] before anything is written if `guard` is not the epoch in force;
-    /// [`Error::Poisoned`] after an earlier failure; otherwise what the database says.
+    /// [`Error::LaneTaken`] and [`Error::Misnamed`] leave nothing behind either, and the handle
+    /// goes on; [`Error::Poisoned`] after an earlier failure; otherwise what the database says.
     pub async fn append_with<F>(&self, append: Append<'_>, fold: F) -> Result<Vec<Header>, Error>
     where
         F: FnOnce(&[Header]) -> Vec<RowChange>,
@@ -96,7 +97,7 @@ impl Store {
     /// leaves nothing behind.
     ///
     /// # Errors
-    /// What `decide` says, or the database.
+    /// What `decide` says, or as [`Store::append_with`].
     pub async fn append_decided<D, F, E>(
         &self,
         segment: SegmentId,

@@ -21,6 +21,9 @@ pub enum Error {
         /// The epoch in force.
         now: u64,
     },
+    /// A number within a lane was given twice: another writer was there first. Nothing was written.
+    #[error("another writer took this number within the lane; read the lane anew and decide again")]
+    LaneTaken,
     /// An append of this handle failed half-way: memory may be ahead of the disk.
     #[error("an earlier append failed; restart to go on from what is on disk")]
     Poisoned,
@@ -64,8 +67,17 @@ pub enum Error {
         /// The database.
         path: PathBuf,
     },
+    /// The file is no database, or a broken one.
+    #[error("{} is damaged; restore it from a backup", .path.display())]
+    Damaged {
+        /// The database.
+        path: PathBuf,
+    },
     /// A stored row cannot be read.
-    #[error("row {key:?} of {table}: {why}; rebuild the projections")]
+    #[error(
+        "row {key:?} of {table} cannot be read ({why}); use the program that wrote it, or restore \
+         a backup"
+    )]
     Row {
         /// Table.
         table: String,
@@ -104,16 +116,9 @@ impl Error {
         matches!(self, Self::Poisoned)
     }
 
-    /// Whether the store refused what it was given, and so wrote nothing: a number within a lane
-    /// given twice, or a body that is not the one of its digest.
+    /// Whether the store refused what it was given, and so wrote nothing.
     pub(crate) fn is_refusal(&self) -> bool {
-        match self {
-            Self::Misnamed { .. } => true,
-            Self::Sql(error) => {
-                matches!(&**error, sqlx::Error::Database(e) if e.is_unique_violation())
-            }
-            _ => false,
-        }
+        matches!(self, Self::LaneTaken | Self::Misnamed { .. })
     }
 
     /// Names an error of the database at `path`, by SQLite's primary result code.
@@ -125,6 +130,7 @@ impl Error {
             Some(14) => Self::ReadOnly { path },
             Some(13) => Self::DiskFull { path },
             Some(5 | 6) => Self::Busy { path },
+            Some(11 | 26) => Self::Damaged { path },
             _ => Self::Sql(Arc::new(error)),
         }
     }

@@ -147,7 +147,11 @@ impl Store {
                     .bind(sealed.as_ref().map(|s| s.salt.as_slice()))
                     .bind(sealed.as_ref().map(|s| s.payload.as_slice()));
             }
-            query.execute(&mut *conn).await.map_err(|e| self.sql(e))?;
+            query.execute(&mut *conn).await.map_err(|e| match e {
+                // The one unique thing about an entry that a caller chooses.
+                sqlx::Error::Database(e) if e.is_unique_violation() => Error::LaneTaken,
+                e => self.sql(e),
+            })?;
         }
         Ok(())
     }

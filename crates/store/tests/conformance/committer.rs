@@ -100,7 +100,7 @@ async fn what_is_refused_or_stale_fails_alone() {
     for (seq, good) in (2..).zip([first, before, raise, fresh, named]) {
         assert_eq!(good.unwrap()[0].seq, Seq(seq));
     }
-    assert!(matches!(twice, Err(Error::Sql(_))), "{twice:?}");
+    assert!(matches!(twice, Err(Error::LaneTaken)), "{twice:?}");
     assert!(matches!(after, Err(Error::Stale { now: 4 })), "{after:?}");
     assert!(
         matches!(misnamed, Err(Error::Misnamed { .. })),

@@ -126,7 +126,7 @@ async fn a_number_within_a_lane_is_given_once() {
     let refused = store
         .append_with(append(segment, &again), |_| Vec::new())
         .await;
-    assert!(matches!(refused, Err(Error::Sql(_))), "{refused:?}");
+    assert!(matches!(refused, Err(Error::LaneTaken)), "{refused:?}");
     // Nothing of it is there, and the handle goes on.
     let next = [draft(3, 2)];
     store

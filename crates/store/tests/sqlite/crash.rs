@@ -132,3 +132,16 @@ async fn a_later_programs_database_is_left_alone() {
         "{error:?}"
     );
 }
+
+#[tokio::test]
+async fn a_file_that_is_no_database_is_named() {
+    let dir = tempfile::tempdir().unwrap();
+    std::fs::write(dir.path().join("reigi.db"), "not a database\n".repeat(100)).unwrap();
+    let error = Store::open(dir.path()).await.unwrap_err();
+    assert!(matches!(error, Error::Damaged { .. }), "{error:?}");
+    let text = error.to_string();
+    assert!(
+        text.contains("reigi.db") && text.contains("backup"),
+        "{text}"
+    );
+}
