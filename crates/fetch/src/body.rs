@@ -26,6 +26,17 @@ pub(crate) enum Broken {
 const CODINGS_MAX: usize = 3;
 /// Largest zstd window, as a power of two: 8 MiB, what RFC 9659 allows on the web.
 const ZSTD_WINDOW_LOG_MAX: u32 = 23;
+/// Bytes that are decoded before other tasks get their turn: about half a millisecond.
+const TURN: u64 = 256 * 1024;
+
+/// The codings of a Content-Encoding field, in the order in which they were applied.
+pub(crate) fn codings<'a>(fields: impl Iterator<Item = &'a [u8]>) -> Vec<String> {
+    fields
+        .flat_map(|value| value.split(|b| *b == b','))
+        .map(|coding| String::from_utf8_lossy(coding.trim_ascii()).to_ascii_lowercase())
+        .filter(|coding| !coding.is_empty() && coding != "identity")
+        .collect()
+}
 
 /// Removes `codings`, last applied first; no step may give more than `limit` bytes.
 pub(crate) async fn decode(
@@ -49,7 +60,7 @@ pub(crate) async fn decode(
         if rest > 0 {
             decoded
                 .faults
-                .push(format!("{rest} trailing bytes after {coding}"));
+                .push(format!("trailing bytes after {coding}"));
         }
         decoded.bytes = bytes;
     }
@@ -77,6 +88,7 @@ async fn remove(bytes: &[u8], coding: &str, limit: u64) -> Result<(Vec<u8>, usiz
             Ok((out, decoder.into_inner().len()))
         }
         "deflate" => {
+            // RFC 9110 section 8.4.1.2 means zlib; some servers send the bare stream.
             let mut zlib = ZlibDecoder::new(bytes);
             if let Ok(out) = bounded(&mut zlib, limit).await? {
                 return Ok((out, zlib.into_inner().len()));
@@ -89,17 +101,23 @@ async fn remove(bytes: &[u8], coding: &str, limit: u64) -> Result<(Vec<u8>, usiz
     }
 }
 
+/// All that the decoder gives, if that is no more than `limit` bytes.
 async fn bounded(
     decoder: &mut (impl AsyncRead + Unpin),
     limit: u64,
 ) -> Result<std::io::Result<Vec<u8>>, Broken> {
     let mut out = Vec::new();
-    let read = decoder
-        .take(limit.saturating_add(1))
-        .read_to_end(&mut out)
-        .await;
-    if u64::try_from(out.len()).unwrap_or(u64::MAX) > limit {
-        return Err(Broken::TooLarge);
+    loop {
+        let had = out.len();
+        if let Err(error) = (&mut *decoder).take(TURN).read_to_end(&mut out).await {
+            return Ok(Err(error));
+        }
+        if u64::try_from(out.len()).unwrap_or(u64::MAX) > limit {
+            return Err(Broken::TooLarge);
+        }
+        if out.len() == had {
+            return Ok(Ok(out));
+        }
+        tokio::task::yield_now().await;
     }
-    Ok(read.map(|_| out))
 }

@@ -1,11 +1,11 @@
 //! Connecting to exactly one vetted address, with TLS where the URL says https.
 
 use std::io;
-use std::net::SocketAddr;
+use std::net::{IpAddr, SocketAddr};
 use std::sync::{Arc, OnceLock};
+use std::time::Duration;
 
 use reigi_core::fetched::{Fetched, Outcome, Phase};
-use reigi_core::gate::Permit;
 use rustls::pki_types::{CertificateDer, ServerName};
 use rustls::{ClientConfig, RootCertStore};
 use rustls_platform_verifier::BuilderVerifierExt;
@@ -69,7 +69,7 @@ fn system_config() -> Result<Arc<ClientConfig>, String> {
         .with_safe_default_protocol_versions()
         .map_err(|e| e.to_string())?
         .with_platform_verifier()
-        .map_err(|e| e.to_string())?
+        .map_err(|e| format!("this system's roots cannot be read: {e}"))?
         .with_no_client_auth();
     Ok(http1(config))
 }
@@ -83,47 +83,68 @@ fn http1(mut config: ClientConfig) -> Arc<ClientConfig> {
 pub(crate) trait Stream: AsyncRead + AsyncWrite + Unpin + Send {}
 impl<T: AsyncRead + AsyncWrite + Unpin + Send> Stream for T {}
 
-/// Connects to the first of the permit's addresses that answers, one after the other.
+/// Where to connect, and until when.
+#[derive(Clone, Copy)]
+pub(crate) struct To<'a> {
+    /// Vetted addresses, in order.
+    pub(crate) addresses: &'a [IpAddr],
+    pub(crate) url: &'a Url,
+    pub(crate) port: u16,
+    pub(crate) deadline: Instant,
+}
+
+/// Opens the connection and notes both its ends.
 pub(crate) async fn connect(
     tls: &Tls,
-    permit: &Permit,
-    url: &Url,
-    port: Option<u16>,
-    deadline: Instant,
+    to: To<'_>,
     fetched: &mut Fetched,
 ) -> Result<Box<dyn Stream>, Outcome> {
-    let port = port.or(url.port_or_known_default()).unwrap_or(80);
-    let mut last = "no address may be connected to".to_owned();
-    let mut found = None;
-    for address in permit.addresses() {
-        let at = SocketAddr::new(*address, port);
-        match timeout_at(deadline, TcpStream::connect(at)).await {
-            Ok(Ok(stream)) => {
-                found = Some(stream);
-                break;
-            }
-            Ok(Err(error)) => last = in_words(&error),
-            Err(_) => return Err(Outcome::TimedOut(Phase::Connect)),
-        }
-    }
-    let Some(stream) = found else {
-        return Err(Outcome::ConnectFailed(last));
-    };
+    let stream = open(to).await?;
+    // Only latency is lost without it.
     let _ = stream.set_nodelay(true);
     fetched.local = stream.local_addr().ok().map(|a| a.to_string());
     fetched.remote = stream.peer_addr().ok().map(|a| a.to_string());
-    if url.scheme() != "https" {
+    if to.url.scheme() != "https" {
         return Ok(Box::new(stream));
     }
+    agree(tls, to, stream, fetched).await
+}
+
+/// The first address that takes the connection, one after the other, never two at a time. Each
+/// may use an equal share of the time that is left, so that one silent address does not hide the
+/// next.
+async fn open(to: To<'_>) -> Result<TcpStream, Outcome> {
+    let mut last = Outcome::ConnectFailed("no address may be connected to".to_owned());
+    for (tried, address) in to.addresses.iter().enumerate() {
+        let left = to.deadline.saturating_duration_since(Instant::now());
+        let others = u32::try_from(to.addresses.len() - tried).unwrap_or(u32::MAX);
+        let share: Duration = left / others.max(1);
+        let at = SocketAddr::new(*address, to.port);
+        last = match timeout_at(Instant::now() + share, TcpStream::connect(at)).await {
+            Ok(Ok(stream)) => return Ok(stream),
+            Ok(Err(error)) => Outcome::ConnectFailed(in_words(&error)),
+            Err(_) => Outcome::TimedOut(Phase::Connect),
+        };
+    }
+    Err(last)
+}
+
+async fn agree(
+    tls: &Tls,
+    to: To<'_>,
+    stream: TcpStream,
+    fetched: &mut Fetched,
+) -> Result<Box<dyn Stream>, Outcome> {
     let config = tls.config().map_err(Outcome::TlsFailed)?;
-    let host = url
-        .host_str()
-        .unwrap_or_default()
+    let host = to.url.host_str().unwrap_or_default();
+    let host = host
         .trim_start_matches('[')
-        .trim_end_matches(']');
+        .trim_end_matches(']')
+        .trim_end_matches('.');
     let name =
         ServerName::try_from(host.to_owned()).map_err(|e| Outcome::TlsFailed(e.to_string()))?;
-    match timeout_at(deadline, TlsConnector::from(config).connect(name, stream)).await {
+    let shake = TlsConnector::from(config).connect(name, stream);
+    match timeout_at(to.deadline, shake).await {
         Ok(Ok(stream)) => {
             let chain = stream.get_ref().1.peer_certificates();
             let leaf = chain.and_then(|chain| chain.first());
@@ -131,9 +152,26 @@ pub(crate) async fn connect(
                 leaf.map(|leaf| data_encoding::HEXLOWER.encode(&Sha256::digest(leaf)));
             Ok(Box::new(stream))
         }
+        Ok(Err(error)) if is_cut(error.kind()) => Err(Outcome::Reset(Phase::Tls)),
         Ok(Err(error)) => Err(Outcome::TlsFailed(error.to_string())),
         Err(_) => Err(Outcome::TimedOut(Phase::Tls)),
     }
+}
+
+/// Whether the other side ended the connection.
+fn is_cut(kind: io::ErrorKind) -> bool {
+    kind == io::ErrorKind::UnexpectedEof || is_reset(kind)
+}
+
+/// Whether the connection broke, not merely ended.
+pub(crate) fn is_reset(kind: io::ErrorKind) -> bool {
+    matches!(
+        kind,
+        io::ErrorKind::ConnectionReset
+            | io::ErrorKind::ConnectionAborted
+            | io::ErrorKind::BrokenPipe
+            | io::ErrorKind::NotConnected
+    )
 }
 
 /// Words that are the same on every system, so that a journal can be compared.
@@ -143,7 +181,8 @@ fn in_words(error: &io::Error) -> String {
         io::ErrorKind::HostUnreachable | io::ErrorKind::NetworkUnreachable => {
             "unreachable".to_owned()
         }
-        io::ErrorKind::ConnectionReset => "reset".to_owned(),
+        kind if is_reset(kind) => "reset".to_owned(),
+        io::ErrorKind::TimedOut => "no answer".to_owned(),
         _ => error.to_string(),
     }
 }

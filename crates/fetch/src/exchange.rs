@@ -2,12 +2,13 @@
 
 use std::error::Error as _;
 use std::io;
+use std::pin::pin;
 use std::sync::{Arc, Mutex};
 
 use bytes::Bytes;
-use http::{HeaderMap, Request, Response};
+use http::{HeaderMap, HeaderValue, Request, Response};
 use http_body_util::{BodyExt, Empty};
-use hyper::body::Incoming;
+use hyper::body::{Body as _, Incoming};
 use hyper::client::conn::http1;
 use hyper_util::rt::TokioIo;
 use reigi_core::charter::RequestKind;
@@ -17,14 +18,14 @@ use reigi_core::time::Clock;
 use tokio::time::{Instant, timeout_at};
 use url::Url;
 
-use crate::body;
-use crate::connect::Stream;
-use crate::wire::{HEAD_MAX, Seen, Wire, look, oddities};
+use crate::body::{self, Broken};
+use crate::connect::{Stream, is_reset};
+use crate::wire::{HEAD_MAX, Seen, Window, Wire, look, oddities};
 
 /// Header fields of an answer that are read; more is a flood.
 const FIELDS_MAX: usize = 512;
 
-/// Sends the request and reads the answer.
+/// Sends the request and reads the answer. The socket is closed before the body is decoded.
 pub(crate) async fn exchange(
     clock: &Arc<dyn Clock>,
     stream: Box<dyn Stream>,
@@ -34,15 +35,26 @@ pub(crate) async fn exchange(
     mut fetched: Fetched,
 ) -> Fetch {
     let seen = Arc::new(Mutex::new(Seen::default()));
-    let send_by = permit.admitted().send_by.mono;
-    let wire = Wire::new(stream, Arc::clone(clock), send_by, Arc::clone(&seen));
-    let talk = talk(clock, wire, permit, url, &seen, &mut fetched);
-    let ended = timeout_at(deadline, talk).await;
+    let wire = Wire {
+        stream,
+        clock: Arc::clone(clock),
+        window: Window::of(permit),
+        seen: Arc::clone(&seen),
+    };
+    let mut raw = Vec::new();
+    let talk = Talk {
+        clock,
+        seen: &seen,
+        limit: permit.max_bytes(),
+        fetched: &mut fetched,
+        raw: &mut raw,
+    };
+    let ended = timeout_at(deadline, talk.hold(wire, permit, url)).await;
     let now = clock.now();
     let (last_read, too_late) = look(&seen, |seen| {
         fetched.sent = seen.sent;
         fetched.request_head = std::mem::take(&mut seen.written);
-        fetched.faults.extend(oddities(&seen.read));
+        fetched.faults.splice(0..0, oddities(&seen.read));
         (seen.last_read, seen.too_late)
     });
     if too_late {
@@ -57,50 +69,142 @@ pub(crate) async fn exchange(
         Err(_) => Outcome::TimedOut(Phase::Head),
     };
     // A complete answer ends with its last byte; anything else when the socket closed.
-    fetched.ended = match fetched.outcome {
-        Outcome::Status(_) => last_read.unwrap_or(now),
-        _ => now,
-    };
+    fetched.ended = now;
+    if let Outcome::Status(status) = fetched.outcome {
+        fetched.ended = last_read.unwrap_or(now);
+        open_up(status, raw, permit.max_bytes(), &mut fetched).await;
+    }
     Fetch::Done(Box::new(fetched))
 }
 
-async fn talk(
-    clock: &Arc<dyn Clock>,
-    wire: Wire,
-    permit: &Permit,
-    url: &Url,
-    seen: &Mutex<Seen>,
-    fetched: &mut Fetched,
-) -> Outcome {
-    let request = match request(permit, url) {
-        Ok(request) => request,
-        Err(error) => return Outcome::Protocol(format!("no request can be made of it: {error}")),
-    };
-    let handshake = http1::Builder::new()
-        .ignore_invalid_headers_in_responses(true)
-        .allow_obsolete_multiline_headers_in_responses(true)
-        .allow_spaces_after_header_name_in_responses(true)
-        .max_headers(FIELDS_MAX)
-        .max_buf_size(HEAD_MAX * 2)
-        .handshake::<_, Empty<Bytes>>(TokioIo::new(wire))
-        .await;
-    let (mut sender, connection) = match handshake {
-        Ok(pair) => pair,
-        Err(error) => return failed(&error, Phase::Head, seen),
-    };
-    // Driven here, not in a task of its own: when this future ends, the socket is closed.
-    let mut connection = std::pin::pin!(connection);
-    let answer = async {
-        match sender.send_request(request).await {
-            Ok(answer) => read(clock, permit, answer, seen, fetched).await,
-            Err(error) => failed(&error, Phase::Head, seen),
+/// Removes the content coding of a complete answer.
+async fn open_up(status: u16, raw: Vec<u8>, limit: u64, fetched: &mut Fetched) {
+    let named = fetched.headers.iter();
+    let named = named.filter(|(name, _)| name == "content-encoding");
+    let codings = body::codings(named.map(|(_, value)| value.as_slice()));
+    match body::decode(raw, &codings, limit).await {
+        Ok(decoded) => {
+            fetched.body = decoded.bytes;
+            fetched.faults.extend(decoded.faults);
         }
-    };
-    let mut answer = std::pin::pin!(answer);
-    tokio::select! {
-        biased;
-        outcome = &mut answer => outcome,
-        _ = &mut connection => answer.await,
+        Err(Broken::TooLarge) => fetched.outcome = Outcome::TooLarge { status, limit },
+        // What an error page or a redirect says in its body is not used: its status still counts.
+        Err(Broken::Coding(why)) if !(200..300).contains(&status) => fetched.faults.push(why),
+        Err(Broken::Coding(why)) => fetched.outcome = Outcome::Protocol(why),
+    }
+}
+
+/// The connection's use, and what it fills in.
+struct Talk<'a> {
+    clock: &'a Arc<dyn Clock>,
+    seen: &'a Mutex<Seen>,
+    limit: u64,
+    fetched: &'a mut Fetched,
+    raw: &'a mut Vec<u8>,
+}
+
+impl Talk<'_> {
+    async fn hold(mut self, wire: Wire, permit: &Permit, url: &Url) -> Outcome {
+        let request = match request(permit, url) {
+            Ok(request) => request,
+            Err(error) => return Outcome::Protocol(format!("no request can be made: {error}")),
+        };
+        let handshake = http1::Builder::new()
+            .ignore_invalid_headers_in_responses(true)
+            .allow_obsolete_multiline_headers_in_responses(true)
+            .allow_spaces_after_header_name_in_responses(true)
+            .max_headers(FIELDS_MAX)
+            .max_buf_size(HEAD_MAX * 2)
+            .handshake::<_, Empty<Bytes>>(TokioIo::new(wire))
+            .await;
+        let (mut sender, mut connection) = match handshake {
+            Ok(pair) => pair,
+            Err(error) => return self.failed(&error),
+        };
+        let outcome = {
+            let mut answer = pin!(async {
+                match sender.send_request(request).await {
+                    Ok(answer) => self.read(answer).await,
+                    Err(error) => self.failed(&error),
+                }
+            });
+            // Driven here, not in a task of its own: when this future ends, the socket is closed.
+            tokio::select! {
+                biased;
+                outcome = &mut answer => outcome,
+                _ = &mut connection => answer.await,
+            }
+        };
+        if !connection.into_parts().read_buf.is_empty() && outcome.status().is_some() {
+            self.fetched
+                .faults
+                .push("trailing bytes after the answer".to_owned());
+        }
+        outcome
+    }
+
+    async fn read(&mut self, answer: Response<Incoming>) -> Outcome {
+        look(self.seen, |seen| seen.head_done = true);
+        self.fetched.head_at = Some(self.clock.now());
+        let status = answer.status().as_u16();
+        let (parts, mut incoming) = answer.into_parts();
+        self.fetched.headers = fields(&parts.headers);
+        if let Some(why) = unreadable(status, &parts.headers) {
+            return Outcome::Protocol(why);
+        }
+        let limit = self.limit;
+        let too_large = Outcome::TooLarge { status, limit };
+        let expected = incoming.size_hint().exact();
+        if expected.is_some_and(|announced| announced > limit) {
+            return too_large;
+        }
+        while let Some(frame) = incoming.frame().await {
+            let frame = match frame {
+                Ok(frame) => frame,
+                Err(error) => return self.cut(&error, status, expected),
+            };
+            let Ok(data) = frame.into_data() else {
+                continue;
+            };
+            self.fetched.raw_bytes += u64::try_from(data.len()).unwrap_or(u64::MAX);
+            if self.fetched.raw_bytes > limit {
+                return too_large;
+            }
+            self.raw.extend_from_slice(&data);
+        }
+        Outcome::Status(status)
+    }
+
+    /// The body ended before its announced end (G06), broke off, or makes no sense.
+    fn cut(&self, error: &hyper::Error, status: u16, expected: Option<u64>) -> Outcome {
+        match io_kind(error) {
+            Some(kind) if is_reset(kind) => Outcome::Reset(Phase::Body),
+            Some(io::ErrorKind::UnexpectedEof) => Outcome::Incomplete {
+                status,
+                got: self.fetched.raw_bytes,
+                expected,
+            },
+            None if error.is_incomplete_message() => Outcome::Incomplete {
+                status,
+                got: self.fetched.raw_bytes,
+                expected,
+            },
+            _ => Outcome::Protocol(format!("broken body: {}", in_words(error))),
+        }
+    }
+
+    /// No head came that can be read.
+    fn failed(&self, error: &hyper::Error) -> Outcome {
+        let flood = look(self.seen, |seen| seen.head_flood);
+        let ended = error.is_incomplete_message() || error.is_canceled();
+        match io_kind(error) {
+            _ if flood => Outcome::Protocol("the answer's head is too large".to_owned()),
+            Some(kind) if is_reset(kind) || kind == io::ErrorKind::UnexpectedEof => {
+                Outcome::Reset(Phase::Head)
+            }
+            _ if ended => Outcome::Reset(Phase::Head),
+            _ => Outcome::Protocol(in_words(error)),
+        }
     }
 }
 
@@ -124,53 +228,17 @@ fn request(permit: &Permit, url: &Url) -> Result<Request<Empty<Bytes>>, http::Er
         .header("accept", accept)
         .header("accept-encoding", "gzip, br, zstd, deflate")
         .header("connection", "close");
-    if let Some(etag) = &admitted.validators.etag {
-        request = request.header("if-none-match", etag);
-    }
-    if let Some(date) = &admitted.validators.last_modified {
-        request = request.header("if-modified-since", date);
+    // Byte for byte as the site gave them (G18); one that no head can carry is left out.
+    let validators = [
+        ("if-none-match", &admitted.validators.etag),
+        ("if-modified-since", &admitted.validators.last_modified),
+    ];
+    for (name, value) in validators {
+        if let Some(Ok(value)) = value.as_deref().map(HeaderValue::from_str) {
+            request = request.header(name, value);
+        }
     }
     request.body(Empty::new())
-}
-
-async fn read(
-    clock: &Arc<dyn Clock>,
-    permit: &Permit,
-    answer: Response<Incoming>,
-    seen: &Mutex<Seen>,
-    fetched: &mut Fetched,
-) -> Outcome {
-    look(seen, |seen| seen.head_done = true);
-    fetched.head_at = Some(clock.now());
-    let status = answer.status().as_u16();
-    let (parts, mut incoming) = answer.into_parts();
-    fetched.headers = fields(&parts.headers);
-    let limit = permit.max_bytes();
-    let too_large = Outcome::TooLarge { status, limit };
-    let mut raw: Vec<u8> = Vec::new();
-    while let Some(frame) = incoming.frame().await {
-        let frame = match frame {
-            Ok(frame) => frame,
-            Err(error) => return cut(&error, status, fetched, &parts.headers),
-        };
-        let Ok(data) = frame.into_data() else {
-            continue;
-        };
-        fetched.raw_bytes += u64::try_from(data.len()).unwrap_or(u64::MAX);
-        if fetched.raw_bytes > limit {
-            return too_large;
-        }
-        raw.extend_from_slice(&data);
-    }
-    match body::decode(raw, &codings(&parts.headers), limit).await {
-        Ok(decoded) => {
-            fetched.body = decoded.bytes;
-            fetched.faults.extend(decoded.faults);
-            Outcome::Status(status)
-        }
-        Err(body::Broken::TooLarge) => too_large,
-        Err(body::Broken::Coding(why)) => Outcome::Protocol(why),
-    }
 }
 
 fn fields(headers: &HeaderMap) -> Vec<(String, Vec<u8>)> {
@@ -180,67 +248,24 @@ fn fields(headers: &HeaderMap) -> Vec<(String, Vec<u8>)> {
         .collect()
 }
 
-/// Content codings in the order they were applied.
-fn codings(headers: &HeaderMap) -> Vec<String> {
-    headers
-        .get_all("content-encoding")
-        .iter()
-        .filter_map(|value| value.to_str().ok())
-        .flat_map(|value| value.split(','))
-        .map(|coding| coding.trim().to_ascii_lowercase())
-        .filter(|coding| !coding.is_empty() && coding != "identity")
-        .collect()
-}
-
-/// The body ended before its announced end (G06), or broke.
-fn cut(error: &hyper::Error, status: u16, fetched: &Fetched, headers: &HeaderMap) -> Outcome {
-    let expected = headers
-        .get("content-length")
-        .and_then(|v| v.to_str().ok()?.trim().parse().ok());
-    let io_kind = error
-        .source()
-        .and_then(|e| e.downcast_ref::<io::Error>())
-        .map(io::Error::kind);
-    match io_kind {
-        Some(io::ErrorKind::UnexpectedEof) | None
-            if error.is_incomplete_message() || expected.is_some() =>
-        {
-            Outcome::Incomplete {
-                status,
-                got: fetched.raw_bytes,
-                expected,
-            }
-        }
-        Some(io::ErrorKind::UnexpectedEof) => Outcome::Incomplete {
-            status,
-            got: fetched.raw_bytes,
-            expected,
-        },
-        Some(io::ErrorKind::ConnectionReset | io::ErrorKind::BrokenPipe) => {
-            Outcome::Reset(Phase::Body)
-        }
-        _ => Outcome::Protocol(format!("broken body: {}", why(error))),
+/// Why a head, though well-formed, leads to no body that we could read.
+fn unreadable(status: u16, headers: &HeaderMap) -> Option<String> {
+    if status == 101 {
+        return Some("a change of protocol that was not asked for".to_owned());
     }
+    let transfer = headers.get_all("transfer-encoding").iter();
+    let mut codings = body::codings(transfer.map(HeaderValue::as_bytes)).into_iter();
+    codings
+        .find(|coding| coding != "chunked")
+        .map(|coding| format!("unknown transfer coding {coding:?}"))
 }
 
-fn failed(error: &hyper::Error, phase: Phase, seen: &Mutex<Seen>) -> Outcome {
-    let (flood, nothing) = look(seen, |seen| (seen.head_flood, seen.read.is_empty()));
-    let io_kind = error
-        .source()
-        .and_then(|e| e.downcast_ref::<io::Error>())
-        .map(io::Error::kind);
-    match io_kind {
-        _ if flood || why(error).contains("too large") => {
-            Outcome::Protocol("the answer's head is too large".to_owned())
-        }
-        Some(io::ErrorKind::ConnectionReset | io::ErrorKind::BrokenPipe) => Outcome::Reset(phase),
-        _ if error.is_incomplete_message() && nothing => Outcome::Reset(phase),
-        _ if error.is_canceled() && nothing => Outcome::Reset(phase),
-        _ => Outcome::Protocol(why(error)),
-    }
+fn io_kind(error: &hyper::Error) -> Option<io::ErrorKind> {
+    let source = error.source()?.downcast_ref::<io::Error>()?;
+    Some(source.kind())
 }
 
-fn why(error: &hyper::Error) -> String {
+fn in_words(error: &hyper::Error) -> String {
     match error.source() {
         Some(source) => format!("{error}: {source}"),
         None => error.to_string(),
