@@ -43,7 +43,6 @@ pub(crate) async fn exchange(
     };
     let mut raw = Vec::new();
     let talk = Talk {
-        clock,
         seen: &seen,
         limit: permit.max_bytes(),
         fetched: &mut fetched,
@@ -96,7 +95,6 @@ async fn open_up(status: u16, raw: Vec<u8>, limit: u64, fetched: &mut Fetched) {
 
 /// The connection's use, and what it fills in.
 struct Talk<'a> {
-    clock: &'a Arc<dyn Clock>,
     seen: &'a Mutex<Seen>,
     limit: u64,
     fetched: &'a mut Fetched,
@@ -144,8 +142,10 @@ impl Talk<'_> {
     }
 
     async fn read(&mut self, answer: Response<Incoming>) -> Outcome {
-        look(self.seen, |seen| seen.head_done = true);
-        self.fetched.head_at = Some(self.clock.now());
+        self.fetched.head_at = look(self.seen, |seen| {
+            seen.head_done = true;
+            seen.last_read
+        });
         let status = answer.status().as_u16();
         let (parts, mut incoming) = answer.into_parts();
         self.fetched.headers = fields(&parts.headers);

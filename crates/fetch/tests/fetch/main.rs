@@ -1,0 +1,12 @@
+//! The fetcher against listeners that play right and wrong bytes, and against the test web.
+
+#![expect(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::indexing_slicing,
+    reason = "functions that tests share are not seen as tests by the lint"
+)]
+
+mod answers;
+mod listen;
+mod support;
