@@ -180,6 +180,10 @@ impl Driver {
             if !self.ready.is_empty() {
                 continue;
             }
+            // Ask the store once more: a lane may have fallen due since the last look.
+            if self.is_idle() {
+                self.not_before = None;
+            }
             if self.is_idle() && !self.load_due().await? {
                 return Ok(Ended::Idle);
             }
@@ -242,15 +246,19 @@ impl Driver {
         self.append_house(step.into()).await
     }
 
-    /// Turns the demo's calendar. Only while nothing is in flight and no pacing wait is pending.
+    /// Turns the demo's calendar, forward only. Only while nothing is in flight and no pacing wait
+    /// is pending.
     pub(crate) async fn turn_calendar(&mut self, to: Timestamp) -> Result<()> {
         let expected = self.clock.now().wall;
+        if to <= expected {
+            return Ok(());
+        }
         self.clock.turn_to(to);
         self.last_clock = self.clock.now();
-        let found = self.last_clock.wall;
+        self.not_before = None;
         let step = ClockStepped {
             expected,
-            found,
+            found: self.last_clock.wall,
             cause: StepCause::Calendar,
             hold: false,
         };
