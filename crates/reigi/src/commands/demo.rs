@@ -4,6 +4,7 @@
 //! Intervals run in real time. Only the calendar is turned, and only while nothing is in flight
 //! and no pacing wait is pending; each turn stands in the journal, and the test web logs real time.
 
+use std::collections::BTreeMap;
 use std::fmt::Write as _;
 use std::fs;
 use std::io;
@@ -28,7 +29,7 @@ const CHARTER: &str = include_str!("../../../../charters/blueai-change.toml");
 /// The calendar turns until this much real time has passed.
 const BUDGET: Duration = Duration::from_secs(90);
 /// Each target is visited once in this many days of the calendar.
-const EVERY_DAYS: u32 = 21;
+const EVERY_DAYS: u32 = 28;
 
 /// What the demo left behind.
 pub(crate) struct Shown {
@@ -160,13 +161,29 @@ reviewer = ["demo"]
     )
 }
 
+/// One target a host, with all its pages: robots.txt is read once a visit.
 fn ledger() -> String {
-    let mut text = String::from("# The pages that the demo watches.\n");
+    let mut hosts: BTreeMap<String, Vec<demo::Target>> = BTreeMap::new();
     for target in demo::targets() {
+        let host = url::Url::parse(&target.url)
+            .ok()
+            .and_then(|u| u.host_str().map(str::to_owned));
+        hosts
+            .entry(host.unwrap_or_default())
+            .or_default()
+            .push(target);
+    }
+    let mut text = String::from("# The pages that the demo watches.\n");
+    for targets in hosts.values() {
+        let Some(first) = targets.first() else {
+            continue;
+        };
+        let urls: Vec<&str> = targets.iter().map(|t| t.url.as_str()).collect();
         let _ = write!(
             text,
-            "\n[[target]]\nid = {:?}\nname = {:?}\nurls = [{:?}]\nevery = \"{EVERY_DAYS}d\"\nterms = {{ url = {:?}, checked_by = \"demo\", checked_on = \"2026-04-01\", verdict = \"allowed\" }}\n",
-            target.id, target.title, target.url, target.url
+            "\n[[target]]\nid = {:?}\nname = {:?}\nurls = {urls:?}\nevery = \"{EVERY_DAYS}d\"\n\
+             terms = {{ url = {:?}, checked_by = \"demo\", checked_on = \"2026-04-01\", verdict = \"allowed\" }}\n",
+            first.id, first.title, first.url
         );
     }
     text
