@@ -195,7 +195,7 @@ impl Talk<'_> {
 
     /// No head came that can be read.
     fn failed(&self, error: &hyper::Error) -> Outcome {
-        let flood = look(self.seen, |seen| seen.head_flood);
+        let flood = look(self.seen, |seen| seen.head_flood) || is_flood(error);
         let ended = error.is_incomplete_message() || error.is_canceled();
         match io_kind(error) {
             _ if flood => Outcome::Protocol("the answer's head is too large".to_owned()),
@@ -263,6 +263,11 @@ fn unreadable(status: u16, headers: &HeaderMap) -> Option<String> {
 fn io_kind(error: &hyper::Error) -> Option<io::ErrorKind> {
     let source = error.source()?.downcast_ref::<io::Error>()?;
     Some(source.kind())
+}
+
+/// Whether there are more fields than [`FIELDS_MAX`]; hyper says so in words only.
+fn is_flood(error: &hyper::Error) -> bool {
+    error.is_parse() && error.to_string().contains("too large")
 }
 
 fn in_words(error: &hyper::Error) -> String {

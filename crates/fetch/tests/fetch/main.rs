@@ -8,5 +8,11 @@
 )]
 
 mod answers;
+mod connect;
+mod limits;
 mod listen;
+mod lookup;
+mod request;
 mod support;
+mod timing;
+mod tls;

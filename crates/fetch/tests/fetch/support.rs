@@ -193,17 +193,28 @@ impl Wanted {
 
 /// A fetcher that finds every name below `.test` at `at`.
 pub(crate) fn fetcher(clock: &Arc<TestClock>, at: SocketAddr) -> Fetcher {
+    fetcher_with(clock, &format!("*.test {at}"), Tls::system())
+}
+
+/// A fetcher with this hosts file and these roots.
+pub(crate) fn fetcher_with(clock: &Arc<TestClock>, hosts: &str, tls: Tls) -> Fetcher {
     let names = Names {
-        hosts: HostsFile::parse(&format!("*.test {at}")).unwrap(),
-        resolver: None,
+        hosts: HostsFile::parse(hosts).unwrap(),
+        // Nobody answers there: no test asks a real name server.
+        resolver: Some(SocketAddr::new(LOOPBACK, 9)),
     };
     let clock: Arc<dyn Clock> = Arc::clone(clock) as Arc<dyn Clock>;
-    Fetcher::new(clock, names, Tls::system()).unwrap()
+    Fetcher::new(clock, names, tls).unwrap()
 }
 
 /// Fetches and expects that a request was made.
 pub(crate) async fn fetch(clock: &Arc<TestClock>, at: SocketAddr, wanted: &Wanted) -> Fetched {
-    match fetcher(clock, at).fetch(wanted.permit(&**clock)).await {
+    done(&fetcher(clock, at), clock, wanted).await
+}
+
+/// Fetches with `fetcher` and expects that a request was made.
+pub(crate) async fn done(fetcher: &Fetcher, clock: &TestClock, wanted: &Wanted) -> Fetched {
+    match fetcher.fetch(wanted.permit(clock)).await {
         Fetch::Done(fetched) => *fetched,
         Fetch::NotSent { why, .. } => panic!("{}: not sent: {why}", wanted.url),
     }
