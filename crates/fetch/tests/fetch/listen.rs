@@ -49,10 +49,6 @@ impl Listener {
         Self { at, visits }
     }
 
-    pub(crate) async fn answer(bytes: impl Into<Vec<u8>>) -> Self {
-        Self::play(vec![bytes.into()], End::Close).await
-    }
-
     /// Connections so far, once the client has left all of them.
     pub(crate) async fn visits(&self) -> Vec<Visit> {
         loop {

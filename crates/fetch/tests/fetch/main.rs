@@ -2,13 +2,13 @@
 
 #![expect(
     clippy::unwrap_used,
-    clippy::expect_used,
     clippy::indexing_slicing,
     reason = "functions that tests share are not seen as tests by the lint"
 )]
 
 mod answers;
 mod connect;
+mod crowd;
 mod limits;
 mod listen;
 mod lookup;
