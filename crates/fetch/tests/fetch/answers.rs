@@ -101,21 +101,57 @@ fn differences(case: &Case, fetched: &Fetched) -> String {
             let _ = writeln!(out, "  {field} is not so in {:?}", fetched.headers);
         }
     }
-    let stamps = [
-        Some(fetched.opened),
-        fetched.sent,
-        fetched.head_at,
-        Some(fetched.ended),
-    ];
-    let stamps: Vec<_> = stamps.into_iter().flatten().map(|now| now.mono).collect();
-    if !stamps.is_sorted() || fetched.sent.is_none() {
-        let _ = writeln!(out, "  stamps {stamps:?}");
+    if !in_order(fetched) || fetched.sent.is_none() {
+        let _ = writeln!(out, "  stamps {fetched:?}");
     }
     let has_head = !fetched.headers.is_empty() || matches!(fetched.outcome, Outcome::Status(_));
     if has_head && fetched.head_at.is_none() {
         let _ = writeln!(out, "  a head without its stamp");
     }
     out
+}
+
+fn in_order(fetched: &Fetched) -> bool {
+    let stamps = [
+        Some(fetched.opened),
+        fetched.sent,
+        fetched.head_at,
+        Some(fetched.ended),
+    ];
+    stamps
+        .into_iter()
+        .flatten()
+        .is_sorted_by_key(|now| now.mono)
+}
+
+/// Bytes next to the cases' own: one flipped, or the rest cut off.
+fn mutants(pieces: &[Vec<u8>]) -> Vec<Vec<u8>> {
+    let whole = pieces.concat();
+    let places = (0..whole.len()).step_by(7);
+    let flipped = places.clone().map(|at| {
+        let mut bytes = whole.clone();
+        bytes[at] ^= 1 << (at % 8);
+        bytes
+    });
+    flipped
+        .chain(places.map(|at| whole[..at].to_vec()))
+        .collect()
+}
+
+#[tokio::test]
+async fn any_answer_ends_in_an_outcome() {
+    let clock = TestClock::new();
+    for case in cases() {
+        for bytes in mutants(&case.pieces) {
+            let said = String::from_utf8_lossy(&bytes).into_owned();
+            let listener = Listener::play(vec![bytes], End::Close).await;
+            let fetched = fetch(&clock, listener.at, &Wanted::page("http://a.test/")).await;
+            let whole = matches!(fetched.outcome, Outcome::Status(_));
+            assert!(whole || fetched.body.is_empty(), "{said:?}: {fetched:?}");
+            assert!(in_order(&fetched), "{said:?}: {fetched:?}");
+            assert_eq!(listener.visits().await.len(), 1, "{said:?}");
+        }
+    }
 }
 
 #[tokio::test]

@@ -163,3 +163,16 @@ async fn a_name_is_looked_up_anew_each_time() {
         assert_eq!(in_words(fetcher.lookup("one.example").await), words);
     }
 }
+
+#[tokio::test]
+async fn a_thousand_names_are_looked_up_at_once() {
+    let fetcher = Arc::new(fetcher("").await);
+    let mut crowd = tokio::task::JoinSet::new();
+    for _ in 0..1000 {
+        let fetcher = Arc::clone(&fetcher);
+        crowd.spawn(async move { fetcher.lookup("one.example").await });
+    }
+    for found in crowd.join_all().await {
+        assert_eq!(in_words(found), "192.0.2.1 ");
+    }
+}
