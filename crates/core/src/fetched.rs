@@ -103,6 +103,19 @@ impl Outcome {
     }
 }
 
+impl Outcome {
+    /// The status of the answer's head, whether or not the body came whole.
+    #[must_use]
+    pub fn head_status(&self) -> Option<u16> {
+        match self {
+            Self::Status(status)
+            | Self::Incomplete { status, .. }
+            | Self::TooLarge { status, .. } => Some(*status),
+            _ => None,
+        }
+    }
+}
+
 /// The result of handing a permit to the fetcher.
 #[derive(Clone, PartialEq, Debug)]
 pub enum Fetch {

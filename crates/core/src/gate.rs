@@ -208,7 +208,13 @@ impl Permit {
         } else {
             PACED_WINDOW
         };
-        let opens = opens.max(now.wall);
+        // A paced window is short: it opens late enough to look up, connect and agree on TLS before.
+        let soonest = if pacers.is_empty() {
+            now.wall
+        } else {
+            now.wall.plus(LEAD)
+        };
+        let opens = opens.max(soonest);
         let addresses = crate::promise::public_only::vetted(scene);
         let max_bytes = match ask.kind {
             RequestKind::Robots => charter.robots.max_bytes,
@@ -272,4 +278,48 @@ fn robots_basis(scene: &Scene<'_>, ask: &Ask) -> Option<RobotsBasis> {
     (ask.kind == RequestKind::Page)
         .then(|| crate::promise::robots_obeyed::basis(scene, ask))
         .flatten()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::promise::testing::{PAGE, Stage};
+    use crate::state::lane::Addresses;
+
+    /// A paced window is 50 ms: without time to connect before it, no https site could be reached.
+    #[test]
+    fn a_paced_window_leaves_time_to_connect() {
+        for (interval, opens_after) in [(None, Duration::ZERO), (Some(300), LEAD)] {
+            let mut stage = Stage::new();
+            stage.charter.pace.global_interval = interval.map(Duration::from_millis);
+            let found = Ok(vec![IpAddr::from([127, 0, 0, 1])]);
+            stage.lane.addresses = Some(Addresses {
+                at: stage.now.mono,
+                found,
+            });
+            let mut ask = stage.ask("https://school.example.jp/robots.txt");
+            ask.kind = RequestKind::Robots;
+            ask.listed = PAGE.to_owned();
+            ask.answers_for = Some(Origin::of(&ask.url));
+            let scene = Scene {
+                house: &stage.house,
+                charter: &stage.charter,
+                lane: &stage.lane,
+                target: stage.target.as_ref(),
+                now: stage.now,
+            };
+            let permit = decide(&scene, ask).expect("nothing stands against it");
+            let admitted = permit.admitted();
+            assert_eq!(admitted.not_before.mono, stage.now.mono.plus(opens_after));
+            let window = admitted.send_by.mono.since(admitted.not_before.mono);
+            assert_eq!(
+                window,
+                if interval.is_some() {
+                    PACED_WINDOW
+                } else {
+                    WINDOW
+                }
+            );
+        }
+    }
 }

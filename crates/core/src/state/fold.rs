@@ -600,7 +600,11 @@ impl Lane {
     /// What an answer tells about the host: pressure, slowness, a time it named.
     fn feel(&mut self, charter: &Charter, answered: &Answered) {
         let status = answered.outcome.status();
-        if status.is_some_and(|s| s == 429 || s >= 500) {
+        let pressed = answered
+            .outcome
+            .head_status()
+            .filter(|s| *s == 429 || *s >= 500);
+        if pressed.is_some() {
             let most = u32::try_from(charter.failure.steps.len()).unwrap_or(u32::MAX);
             self.backoff = self.backoff.saturating_add(1).min(most);
             self.clean = 0;
@@ -619,7 +623,7 @@ impl Lane {
             _ => Duration::ZERO,
         };
         if let RetryAfter::Honour { cap } = charter.failure.retry_after
-            && matches!(status, Some(429 | 503))
+            && matches!(pressed, Some(429 | 503))
             && let Some(at) = answered
                 .header("retry-after")
                 .and_then(|v| named_instant(v, answered.ended.wall))
