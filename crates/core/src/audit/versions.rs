@@ -13,8 +13,9 @@ use reigi_robots::Rules;
 use crate::charter::Charter;
 use crate::digest::Digest;
 use crate::event::{Event, LaneId, Seq};
-use crate::journal::Header;
+use crate::journal::{Header, SegmentId};
 use crate::ledger::Target;
+use crate::time::Mono;
 
 /// Where bodies can be read, by digest. `None`: not kept, erased, or pruned.
 pub trait Evidence {
@@ -40,6 +41,7 @@ pub struct Versions<'e> {
     /// The house's zone at this point of the journal.
     pub zone: TimeZone,
     rows: HashMap<String, HashMap<String, (Seq, Target)>>,
+    segments: HashMap<SegmentId, (Seq, Mono)>,
     erased: HashSet<Seq>,
     erased_in: HashSet<LaneId>,
     evidence: &'e dyn Evidence,
@@ -59,6 +61,7 @@ impl<'e> Versions<'e> {
             in_force: BTreeMap::new(),
             zone: TimeZone::UTC,
             rows: HashMap::new(),
+            segments: HashMap::new(),
             erased: HashSet::new(),
             erased_in: HashSet::new(),
             evidence,
@@ -71,6 +74,10 @@ impl<'e> Versions<'e> {
     /// out: what was asked under it is undecidable.
     pub fn see(&mut self, header: &Header, event: &Event) {
         match event {
+            Event::SegmentOpened(opened) => {
+                let began = (header.seq, opened.clock.mono);
+                self.segments.insert(header.segment, began);
+            }
             Event::CharterAdopted(adopted) => {
                 if let Ok(zone) = TimeZone::get(&adopted.zone) {
                     self.zone = zone;
@@ -115,6 +122,12 @@ impl<'e> Versions<'e> {
     pub fn enter(&mut self, bot: &str, since: Seq, row: Target) {
         let rows = self.rows.entry(bot.to_owned()).or_default();
         rows.insert(row.id.clone(), (since, row));
+    }
+
+    /// The entry that opened a segment, and its writer's monotonic clock then.
+    #[must_use]
+    pub fn began(&self, segment: SegmentId) -> Option<(Seq, Mono)> {
+        self.segments.get(&segment).copied()
     }
 
     /// The charter with this digest.

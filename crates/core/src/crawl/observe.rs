@@ -518,7 +518,7 @@ pub(super) fn pause_for_retry_after(
     let RetryAfter::Honour { cap } = charter.failure.retry_after else {
         return None;
     };
-    let status = visit.answer.as_ref()?.outcome.as_ref()?.status()?;
+    let status = visit.answer.as_ref()?.outcome.as_ref()?.head_status()?;
     // Judged from the answer's end, as the lane's own wait is: a restart may lie between.
     let ended = lane.lane.quiet_since.map_or(now.wall, |quiet| quiet.wall);
     let at = named_instant(named?, ended)?;

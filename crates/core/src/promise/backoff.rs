@@ -6,12 +6,13 @@
 use std::collections::HashMap;
 use std::time::Duration;
 
-use super::interval::{gap, wait_from_quiet};
+use super::interval::{Ended, wait_from_quiet};
 use super::{Finding, Promise, Proof, Seen, Versions};
 use crate::charter::{Charter, Lang};
 use crate::event::{Admitted, Answered, Event, LaneId};
+use crate::fetched::Outcome;
 use crate::gate::{Ask, Scene, Verdict};
-use crate::journal::{Header, SegmentId};
+use crate::journal::Header;
 use crate::policy::words;
 use crate::time::Now;
 
@@ -54,7 +55,7 @@ impl Promise for Backoff {
         let level = usize::try_from(scene.lane.lane.backoff).unwrap_or(usize::MAX);
         let step = level.min(steps.len()).checked_sub(1);
         match step.and_then(|at| steps.get(at)) {
-            Some(wait) => wait_from_quiet(scene, *wait),
+            Some(wait) => wait_from_quiet(scene, scene.lane.lane.owed.backoff.max(*wait)),
             None => Verdict::Pass,
         }
     }
@@ -76,7 +77,10 @@ struct HostUnderPressure {
     steps: usize,
     /// Good answers since.
     good: u8,
-    ended: (SegmentId, Now),
+    /// The end of the last request.
+    ended: Ended,
+    /// What the charter in force then promises after it.
+    owed: Duration,
 }
 
 impl Proof for Pressure {
@@ -86,11 +90,7 @@ impl Proof for Pressure {
         };
         match entry.event {
             Event::Answered(answered) => self.answer(entry.header, admitted, answered, versions),
-            Event::Lost(lost) => {
-                if let Some(host) = self.hosts.get_mut(&entry.header.lane) {
-                    host.ended = (entry.header.segment, lost.at);
-                }
-            }
+            Event::Lost(lost) => self.ends(entry.header, admitted, lost.at, versions),
             _ => {}
         }
     }
@@ -108,18 +108,20 @@ impl Pressure {
         answered: &Answered,
         versions: &Versions<'_>,
     ) {
-        let ended = (header.segment, answered.ended);
-        let host = self.hosts.entry(header.lane).or_insert(HostUnderPressure {
-            steps: 0,
-            good: 0,
-            ended,
-        });
-        let charter = versions.charter(admitted.charter);
-        if let Some(sent) = answered.sent
+        if let (Some(host), Some(sent)) = (self.hosts.get(&header.lane), answered.sent)
             && host.steps > 0
         {
-            let gap = gap(host.ended.0 == header.segment, host.ended.1, sent);
-            match charter.map(|c| promised(&c.failure.steps, host.steps)) {
+            let gap = host.ended.until(header, sent, versions);
+            let charter = versions.charter(admitted.charter);
+            let own = charter.map(|c| promised(&c.failure.steps, host.steps));
+            // A charter without steps makes no such promise.
+            match own.map(|own| {
+                if own.is_zero() {
+                    own
+                } else {
+                    own.max(host.owed)
+                }
+            }) {
                 None => self
                     .finding
                     .undecidable(header.seq, "its charter is not readable"),
@@ -131,19 +133,47 @@ impl Pressure {
                 }),
             }
         }
-        host.ended = ended;
-        match answered.outcome.status() {
-            Some(429 | 500..) => {
-                let most = charter.map_or(usize::MAX, |c| c.failure.steps.len());
-                host.steps = (host.steps + 1).min(most);
-                host.good = 0;
+        let ended = Ended::of(header, answered.ended);
+        let host = self.hosts.entry(header.lane).or_insert(HostUnderPressure {
+            steps: 0,
+            good: 0,
+            ended,
+            owed: Duration::ZERO,
+        });
+        let most = versions.charter_of(&admitted.bot);
+        host.count(&answered.outcome, most.map(|c| c.failure.steps.len()));
+        self.ends(header, admitted, answered.ended, versions);
+    }
+
+    fn ends(&mut self, header: &Header, admitted: &Admitted, at: Now, versions: &Versions<'_>) {
+        if let Some(host) = self.hosts.get_mut(&header.lane) {
+            host.ended = Ended::of(header, at);
+            host.owed = versions
+                .charter_of(&admitted.bot)
+                .map_or(Duration::ZERO, |c| promised(&c.failure.steps, host.steps));
+        }
+    }
+}
+
+impl HostUnderPressure {
+    /// Takes in how an answer came out. A status counts as pressure as soon as it was heard; a
+    /// good answer is one that came whole.
+    fn count(&mut self, outcome: &Outcome, most: Option<usize>) {
+        match outcome {
+            Outcome::Status(status)
+            | Outcome::Incomplete { status, .. }
+            | Outcome::TooLarge { status, .. }
+                if matches!(status, 429 | 500..) =>
+            {
+                self.steps = (self.steps + 1).min(most.unwrap_or(usize::MAX));
+                self.good = 0;
             }
-            Some(_) if host.good == 4 => {
-                host.steps /= 2;
-                host.good = 0;
+            Outcome::Status(_) if self.good == 4 => {
+                self.steps /= 2;
+                self.good = 0;
             }
-            Some(_) => host.good += 1,
-            None => {}
+            Outcome::Status(_) => self.good += 1,
+            _ => {}
         }
     }
 }
@@ -162,7 +192,7 @@ mod tests {
     use super::super::testing::{History, LANE, PAGE, Stage, at};
     use super::*;
     use crate::event::{Lost, Seq};
-    use crate::fetched::{Outcome, Phase};
+    use crate::fetched::Phase;
 
     #[test]
     fn the_wait_grows_by_steps() {
@@ -248,6 +278,42 @@ mod tests {
         history.push(LANE, Lost { admitted, at });
         history.segment = 2;
         let early = ask(&mut history, Outcome::Status(200), 30.0);
+        assert_eq!(history.breaches(&Backoff), [early]);
+    }
+
+    /// The host said 503, whether or not we got to the end of it.
+    #[test]
+    fn an_answer_of_pressure_that_was_cut_is_one() {
+        for outcome in [
+            Outcome::Incomplete {
+                status: 503,
+                got: 1,
+                expected: None,
+            },
+            Outcome::TooLarge {
+                status: 429,
+                limit: 9,
+            },
+        ] {
+            let mut history = History::new();
+            history.open();
+            ask(&mut history, outcome, 2.0);
+            let early = ask(&mut history, Outcome::Status(200), 59.0);
+            assert_eq!(history.breaches(&Backoff), [early]);
+        }
+    }
+
+    #[test]
+    fn a_milder_charter_does_not_shorten_a_wait_that_runs() {
+        let mut history = History::new();
+        history.open();
+        ask(&mut history, Outcome::Status(503), 2.0);
+        history.charter = (*history.adopt(|c| {
+            c.failure.steps = vec![Duration::from_secs(1)];
+        }))
+        .clone();
+        let early = ask(&mut history, Outcome::Status(200), 30.0);
+        ask(&mut history, Outcome::Status(200), 2.0);
         assert_eq!(history.breaches(&Backoff), [early]);
     }
 }

@@ -66,11 +66,10 @@ type Page = (String, String, String);
 struct Carried {
     finding: Finding,
     known: HashMap<Page, (Digest, Validators)>,
-    dropped: HashSet<Digest>,
 }
 
 impl Proof for Carried {
-    fn see(&mut self, entry: &Seen<'_>, _versions: &Versions<'_>) {
+    fn see(&mut self, entry: &Seen<'_>, versions: &Versions<'_>) {
         let seq = entry.header.seq;
         match entry.event {
             Event::Observed(observed) => {
@@ -82,11 +81,13 @@ impl Proof for Carried {
                     observed.target.clone(),
                     observed.url.clone(),
                 );
-                self.dropped.remove(&version.body.digest);
                 self.known
                     .insert(page, (version.body.digest, version.validators.clone()));
             }
-            Event::EvidenceDropped(dropped) => self.dropped.extend(dropped.digests.iter().copied()),
+            Event::EvidenceDropped(dropped) => {
+                let gone: HashSet<&Digest> = dropped.digests.iter().collect();
+                self.known.retain(|_, (body, _)| !gone.contains(body));
+            }
             Event::Admitted(admitted)
                 if admitted.kind == RequestKind::Page && admitted.hop == 0 =>
             {
@@ -95,11 +96,17 @@ impl Proof for Carried {
                     admitted.target.clone(),
                     admitted.listed.clone(),
                 );
-                let Some((body, validators)) = self.known.get(&page) else {
+                let known = self.known.get(&page).filter(|(_, v)| !v.is_empty());
+                let Some((_, validators)) = known else {
                     return;
                 };
-                if validators.is_empty() || self.dropped.contains(body) {
-                    return;
+                match versions.charter(admitted.charter) {
+                    None => {
+                        self.finding.undecidable(seq, "its charter is not readable");
+                        return;
+                    }
+                    Some(charter) if !charter.visit.conditional => return,
+                    Some(_) => {}
                 }
                 let same = admitted.validators.etag == validators.etag
                     && admitted.validators.last_modified == validators.last_modified;
@@ -193,5 +200,18 @@ mod tests {
         history.house(dropped);
         history.admit(history.page(PAGE));
         assert_eq!(history.breaches(&Conditional), [without]);
+    }
+
+    #[test]
+    fn a_charter_that_does_not_say_so_is_not_held_to_it() {
+        let mut history = History::under(|charter| charter.visit.conditional = false);
+        history.open();
+        let observed = Observed {
+            version: Some(version()),
+            ..super::super::testing::observed(1, PAGE, Observation::Confirmed, None)
+        };
+        history.push(LANE, observed);
+        history.admit(history.page(PAGE));
+        assert_eq!(history.breaches(&Conditional), []);
     }
 }

@@ -6,7 +6,7 @@ use std::collections::HashMap;
 
 use super::{Finding, Promise, Proof, Seen, Versions};
 use crate::charter::{Charter, Lang};
-use crate::event::{Event, LaneId};
+use crate::event::{Event, LaneId, Seq};
 use crate::gate::{Ask, Scene, Until, Verdict};
 use crate::journal::SegmentId;
 use crate::time::Now;
@@ -56,29 +56,42 @@ impl Promise for Connections {
 #[derive(Default)]
 struct Sweep {
     finding: Finding,
-    closed: HashMap<LaneId, (SegmentId, Now)>,
+    closed: HashMap<LaneId, Closed>,
+}
+
+struct Closed {
+    entry: Seq,
+    segment: SegmentId,
+    at: Now,
 }
 
 impl Proof for Sweep {
-    fn see(&mut self, entry: &Seen<'_>, _versions: &Versions<'_>) {
+    fn see(&mut self, entry: &Seen<'_>, versions: &Versions<'_>) {
         let lane = entry.header.lane;
         let segment = entry.header.segment;
+        let closed = |at| Closed {
+            entry: entry.header.seq,
+            segment,
+            at,
+        };
         match entry.event {
             Event::Answered(answered) => {
-                if let Some((before, closed)) = self.closed.get(&lane) {
-                    let after = if *before == segment {
-                        answered.opened.mono >= closed.mono
+                if let Some(last) = self.closed.get(&lane) {
+                    // A writer that began after the closing was on record cannot have overlapped.
+                    let began = versions.began(segment).map(|(entry, _)| entry);
+                    let after = if last.segment == segment {
+                        answered.opened.mono >= last.at.mono
                     } else {
-                        answered.opened.wall >= closed.wall
+                        began > Some(last.entry) || answered.opened.wall >= last.at.wall
                     };
                     self.finding.check(after, entry.header.seq, || {
                         "its connection opened while another to the host was open".to_owned()
                     });
                 }
-                self.closed.insert(lane, (segment, answered.ended));
+                self.closed.insert(lane, closed(answered.ended));
             }
             Event::Lost(lost) => {
-                self.closed.insert(lane, (segment, lost.at));
+                self.closed.insert(lane, closed(lost.at));
             }
             _ => {}
         }
@@ -108,6 +121,7 @@ mod tests {
             cause: None,
             hop: 0,
             target: super::super::testing::key(),
+            visit: 1,
             errand: false,
             segment: 1,
         });

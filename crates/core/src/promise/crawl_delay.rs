@@ -8,7 +8,7 @@ use std::time::Duration;
 
 use reigi_robots::Rules;
 
-use super::interval::{gap, wait_from_quiet};
+use super::interval::{Ended, wait_from_quiet};
 use super::robots_first::record;
 use super::settlements::Settlements;
 use super::{Finding, Promise, Proof, Seen, Versions};
@@ -16,7 +16,7 @@ use crate::charter::{Charter, Lang, RequestKind};
 use crate::digest::Digest;
 use crate::event::{Admitted, Event, LaneId, Seq};
 use crate::gate::{Ask, Scene, Verdict};
-use crate::journal::SegmentId;
+use crate::journal::Header;
 use crate::state::lane::RobotsVerdict;
 use crate::time::Now;
 
@@ -82,7 +82,7 @@ pub(super) fn asked(rules: &Rules, token: &str) -> Option<Duration> {
 struct Delays {
     finding: Finding,
     journal: Settlements,
-    ended: HashMap<LaneId, (SegmentId, Now)>,
+    ended: HashMap<LaneId, Ended>,
     /// What the request under way of a lane has to keep.
     asked: HashMap<LaneId, (Seq, Digest)>,
 }
@@ -104,14 +104,13 @@ impl Proof for Delays {
             match entry.event {
                 Event::Answered(answered) => {
                     if let Some(sent) = answered.sent {
-                        let now = (entry.header.segment, sent);
-                        self.check(lane, entry.header.seq, permit.seq, admitted, now, versions);
+                        self.check(entry.header, permit.seq, admitted, sent, versions);
                     }
-                    let end = (entry.header.segment, answered.ended);
+                    let end = Ended::of(entry.header, answered.ended);
                     self.ended.insert(lane, end);
                 }
                 Event::Lost(lost) => {
-                    self.ended.insert(lane, (entry.header.segment, lost.at));
+                    self.ended.insert(lane, Ended::of(entry.header, lost.at));
                 }
                 _ => {}
             }
@@ -127,15 +126,15 @@ impl Proof for Delays {
 impl Delays {
     fn check(
         &mut self,
-        lane: LaneId,
-        seq: Seq,
+        header: &Header,
         permit: Seq,
         admitted: &Admitted,
-        (segment, sent): (SegmentId, Now),
+        sent: Now,
         versions: &Versions<'_>,
     ) {
+        let (lane, seq) = (header.lane, header.seq);
         let body = self.asked.get(&lane).filter(|(of, _)| *of == permit);
-        let (Some((_, body)), Some((before, ended))) = (body, self.ended.get(&lane)) else {
+        let (Some((_, body)), Some(ended)) = (body, self.ended.get(&lane)) else {
             return;
         };
         let Some(rules) = versions.rules(*body) else {
@@ -146,7 +145,7 @@ impl Delays {
         let Some(wanted) = longest(&rules, &admitted.token) else {
             return;
         };
-        let gap = gap(*before == segment, *ended, sent);
+        let gap = ended.until(header, sent, versions);
         // Stamps are whole microseconds.
         let wanted = Duration::from_micros(u64::try_from(wanted.as_micros()).unwrap_or(u64::MAX));
         self.finding.check(gap >= wanted, seq, || {

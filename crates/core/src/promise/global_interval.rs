@@ -8,8 +8,8 @@ use super::{Finding, Promise, Proof, Seen, Versions};
 use crate::charter::{Charter, Lang};
 use crate::event::Event;
 use crate::gate::{Ask, Scene, Verdict};
-use crate::journal::SegmentId;
-use crate::promise::interval::gap;
+use crate::journal::{Header, SegmentId};
+use crate::promise::interval::{Ended, wait_since};
 use crate::time::Now;
 
 /// See the module.
@@ -50,27 +50,18 @@ impl Promise for GlobalInterval {
     }
 
     fn hold(&self, scene: &Scene<'_>, _ask: &Ask) -> Verdict {
-        let facts = &scene.house.facts;
         let Some(interval) = scene.charter.pace.global_interval else {
             return Verdict::Pass;
         };
-        let Some(next) = pacer(scene.charter).and_then(|key| facts.pacers.get(&key)) else {
+        let Some(last) = pacer(scene.charter).and_then(|key| scene.house.facts.pacers.get(&key))
+        else {
             return Verdict::Pass;
         };
-        let (segment, taken_over) = scene.lane.taken_over;
-        let earliest = if facts.pacers_segment == segment {
-            next.mono
-        } else if next.wall > scene.now.wall {
-            // Another writer's clock: the whole spacing anew by ours.
-            taken_over.plus(interval)
-        } else {
-            return Verdict::Pass;
-        };
-        if scene.now.mono >= earliest {
-            Verdict::Pass
-        } else {
-            Verdict::NotBefore(scene.now.wall_at(earliest))
-        }
+        wait_since(
+            scene,
+            (last.segment, last.until),
+            interval.max(last.spacing),
+        )
     }
 
     fn prove(&self) -> Option<Box<dyn Proof>> {
@@ -83,7 +74,15 @@ impl Promise for GlobalInterval {
 #[derive(Default)]
 struct Starts {
     finding: Finding,
-    recent: HashMap<String, Vec<(SegmentId, Now)>>,
+    recent: HashMap<String, Vec<Start>>,
+}
+
+struct Start {
+    at: Ended,
+    stamp: Now,
+    segment: SegmentId,
+    /// What its own charter promises.
+    promised: Duration,
 }
 
 const RECENT_MAX: usize = 64;
@@ -102,17 +101,24 @@ impl Proof for Starts {
             };
             let promised = charter.pace.global_interval.unwrap_or_default();
             let recent = self.recent.entry(key.clone()).or_default();
-            let closest = recent
-                .iter()
-                .map(|(segment, other)| apart(*segment == entry.header.segment, *other, sent))
-                .min();
-            if let Some(closest) = closest {
-                self.finding
-                    .check(closest >= promised, entry.header.seq, || {
-                        format!("started {closest:?} from another request, promised {promised:?}")
-                    });
+            let fault = recent.iter().find_map(|other| {
+                let apart = other.apart(entry.header, sent, versions);
+                // The bots of a group: the stricter of both (DECISIONS 9).
+                let promised = promised.max(other.promised);
+                (apart < promised).then_some((apart, promised))
+            });
+            if !recent.is_empty() {
+                self.finding.check(fault.is_none(), entry.header.seq, || {
+                    let (apart, promised) = fault.unwrap_or_default();
+                    format!("started {apart:?} from another request, promised {promised:?}")
+                });
             }
-            recent.push((entry.header.segment, sent));
+            recent.push(Start {
+                at: Ended::of(entry.header, sent),
+                stamp: sent,
+                segment: entry.header.segment,
+                promised,
+            });
             if recent.len() > RECENT_MAX {
                 recent.remove(0);
             }
@@ -124,6 +130,13 @@ impl Proof for Starts {
     }
 }
 
-fn apart(same_segment: bool, a: Now, b: Now) -> Duration {
-    gap(same_segment, a, b).max(gap(same_segment, b, a))
+impl Start {
+    /// Time between this start and another one, whichever came first.
+    fn apart(&self, header: &Header, sent: Now, versions: &Versions<'_>) -> Duration {
+        let after = self.at.until(header, sent, versions);
+        match self.segment == header.segment {
+            true => after.max(self.stamp.mono.since(sent.mono)),
+            false => after,
+        }
+    }
 }

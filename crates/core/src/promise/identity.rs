@@ -4,7 +4,7 @@
 
 use super::{Finding, Promise, Proof, Seen, Versions};
 use crate::charter::{Charter, Lang, RequestKind};
-use crate::event::Event;
+use crate::event::{Event, LaneId};
 use crate::gate::{Ask, Scene, Verdict};
 
 /// See the module.
@@ -69,16 +69,27 @@ impl Promise for Identity {
     }
 }
 
-/// The User-Agent field of each request head as it left, against the charter in force.
+/// The charter that each permit names, and the User-Agent field of each request head as it left.
 #[derive(Default)]
 struct Names(Finding);
 
 impl Proof for Names {
     fn see(&mut self, entry: &Seen<'_>, versions: &Versions<'_>) {
+        let seq = entry.header.seq;
+        if let Event::Admitted(admitted) = entry.event {
+            // Every other proof judges by the charter that the permit names.
+            let in_force = versions.in_force.get(&admitted.bot);
+            if in_force != Some(&admitted.charter) && versions.is_erased_in(LaneId::HOUSE) {
+                self.0.undecidable(seq, "an adoption was erased");
+            } else {
+                self.0.check(in_force == Some(&admitted.charter), seq, || {
+                    "it names another charter than the one in force".to_owned()
+                });
+            }
+        }
         let (Event::Answered(answered), Some((_, admitted))) = (entry.event, entry.admitted) else {
             return;
         };
-        let seq = entry.header.seq;
         let Some(charter) = versions.charter(admitted.charter) else {
             self.0.undecidable(seq, "its charter is not readable");
             return;
@@ -154,5 +165,16 @@ mod tests {
             let expected = if kept { vec![] } else { vec![answered] };
             assert_eq!(history.breaches(&Identity), expected, "{fields:?}");
         }
+    }
+
+    #[test]
+    fn a_permit_under_a_charter_that_is_no_longer_in_force_is_named() {
+        let mut history = History::new();
+        history.open();
+        history.fetch(PAGE);
+        history.adopt(|charter| charter.updated = "2026-12-01".to_owned());
+        assert_eq!(history.breaches(&Identity), []);
+        let stale = history.admit(history.page(PAGE));
+        assert_eq!(history.breaches(&Identity), [stale]);
     }
 }

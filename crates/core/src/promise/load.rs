@@ -5,14 +5,13 @@
 use std::collections::HashMap;
 use std::time::Duration;
 
-use super::interval::{gap, wait_from_quiet};
+use super::interval::{Ended, wait_from_quiet};
 use super::{Finding, Promise, Proof, Seen, Versions};
 use crate::charter::{Charter, Lang};
 use crate::event::{Admitted, Answered, Event, LaneId, VisitId};
 use crate::gate::{Ask, Scene, Until, Verdict};
-use crate::journal::{Header, SegmentId};
+use crate::journal::Header;
 use crate::policy::words;
-use crate::time::Now;
 
 /// See the module.
 pub struct Load;
@@ -46,17 +45,14 @@ impl Promise for Load {
         })
     }
 
-    fn hold(&self, scene: &Scene<'_>, _ask: &Ask) -> Verdict {
-        let Some(slow) = scene.charter.pace.slow else {
-            return Verdict::Pass;
-        };
+    fn hold(&self, scene: &Scene<'_>, ask: &Ask) -> Verdict {
         let lane = &scene.lane.lane;
+        if scene.charter.pace.slow.is_none() {
+            return Verdict::Pass;
+        }
         // A later visit may try again, after the wait.
-        let in_this_visit = match (&lane.visit, lane.quiet_since, scene.target) {
-            (Some(visit), Some(quiet), Some(_)) => quiet.wall > visit.opened,
-            _ => false,
-        };
-        if in_this_visit && lane.slow_wait >= slow.stop_after.saturating_mul(slow.factor) {
+        let over = lane.too_slow.as_ref();
+        if over.is_some_and(|(target, visit)| (target, *visit) == (&ask.target, ask.visit)) {
             return Verdict::hold(
                 Until::At(scene.now.wall),
                 "応答がとても遅いため、この巡回を終えます。",
@@ -82,7 +78,7 @@ struct Slowness {
 }
 
 struct Host {
-    ended: (SegmentId, Now),
+    ended: Ended,
     /// Owed after the last answer.
     wait: Duration,
     /// The visit that it ended.
@@ -99,7 +95,7 @@ impl Proof for Slowness {
             }
             (Event::Lost(lost), Some(_)) => {
                 if let Some(host) = self.hosts.get_mut(&lane) {
-                    host.ended = (entry.header.segment, lost.at);
+                    host.ended = Ended::of(entry.header, lost.at);
                 }
             }
             _ => {}
@@ -140,7 +136,7 @@ impl Slowness {
         if let (Some(host), Some(sent)) = (&before, answered.sent)
             && !host.wait.is_zero()
         {
-            let gap = gap(host.ended.0 == header.segment, host.ended.1, sent);
+            let gap = host.ended.until(header, sent, versions);
             match slow {
                 None => self
                     .finding
@@ -155,8 +151,12 @@ impl Slowness {
             }
         }
         let began = answered.sent.unwrap_or(answered.opened);
-        let took = gap(true, began, answered.ended);
-        let slow = slow.flatten().filter(|slow| took >= slow.after);
+        let took = answered.ended.mono.since(began.mono);
+        // The wait that begins now is that of the charter in force now.
+        let slow = versions
+            .charter_of(&admitted.bot)
+            .and_then(|charter| charter.pace.slow)
+            .filter(|slow| took >= slow.after);
         let over = slow.filter(|slow| took >= slow.stop_after).map(|_| {
             (
                 admitted.bot.clone(),
@@ -165,7 +165,7 @@ impl Slowness {
             )
         });
         let host = Host {
-            ended: (header.segment, answered.ended),
+            ended: Ended::of(header, answered.ended),
             wait: slow.map_or(Duration::ZERO, |slow| took.saturating_mul(slow.factor)),
             over,
         };
@@ -175,7 +175,7 @@ impl Slowness {
 
 #[cfg(test)]
 mod tests {
-    use super::super::testing::{History, LANE, OTHER_PAGE, PAGE, Stage, at, word};
+    use super::super::testing::{History, LANE, OTHER_PAGE, PAGE, Stage, at, key, word};
     use super::*;
     use crate::event::Seq;
 
@@ -191,6 +191,7 @@ mod tests {
             let mut stage = Stage::new();
             stage.lane.lane.quiet_since = Some(at(0.5));
             stage.lane.lane.slow_wait = Duration::from_secs(slow_wait);
+            stage.lane.lane.too_slow = (slow_wait >= 30).then(|| (key(), 1));
             stage.now = at(now + 0.5);
             let got = stage.hold(&Load, &stage.ask(PAGE));
             assert_eq!(word(&got), expected, "{slow_wait} s after {now} s");
@@ -202,6 +203,7 @@ mod tests {
         let mut stage = Stage::new();
         stage.lane.lane.quiet_since = Some(at(-100.0));
         stage.lane.lane.slow_wait = Duration::from_secs(40);
+        stage.lane.lane.too_slow = Some((key(), 0));
         assert_eq!(word(&stage.hold(&Load, &stage.ask(PAGE))), "pass");
         stage.now = at(-90.0);
         assert_eq!(word(&stage.hold(&Load, &stage.ask(PAGE))), "wait");
@@ -260,5 +262,24 @@ mod tests {
         history.open();
         ask(&mut history, OTHER_PAGE, 60.0, 0.1);
         assert_eq!(history.breaches(&Load), []);
+    }
+
+    /// A hop for another lane's visit passes a host by; what it is slow to answer ends that visit.
+    #[test]
+    fn a_very_slow_hop_ends_the_visit_that_it_is_for() {
+        for (visit, expected) in [(1, "hold"), (2, "pass")] {
+            let mut stage = Stage::new();
+            stage.target = None;
+            stage.lane.lane.visit = None;
+            stage.lane.lane.quiet_since = Some(at(-100.0));
+            stage.lane.lane.slow_wait = Duration::from_secs(40);
+            stage.lane.lane.too_slow = Some((key(), 1));
+            let ask = Ask {
+                visit,
+                hop: 1,
+                ..stage.ask(PAGE)
+            };
+            assert_eq!(word(&stage.hold(&Load, &ask)), expected, "visit {visit}");
+        }
     }
 }

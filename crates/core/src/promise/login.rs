@@ -7,7 +7,7 @@ use std::collections::HashMap;
 
 use super::{Finding, Promise, Proof, Seen, Versions};
 use crate::charter::{Charter, Lang};
-use crate::event::{Event, LaneId, Observation, Seq};
+use crate::event::{Event, Observation, Seq};
 use crate::gate::{Ask, Scene, Verdict};
 
 /// See the module.
@@ -53,8 +53,8 @@ impl Promise for Login {
 #[derive(Default)]
 struct Doors {
     finding: Finding,
-    /// The last answer of a page in each lane, and whether its body was kept.
-    last: HashMap<LaneId, (Seq, bool)>,
+    /// The last answer of each target, in whatever lane, and whether its body was kept.
+    last: HashMap<(String, String), (Seq, bool)>,
 }
 
 impl Proof for Doors {
@@ -71,7 +71,10 @@ impl Proof for Doors {
             }
             Event::Answered(answered) => {
                 let kept = answered.body.is_some();
-                self.last.insert(entry.header.lane, (seq, kept));
+                if let Some((_, admitted)) = entry.admitted {
+                    let target = (admitted.bot.clone(), admitted.target.clone());
+                    self.last.insert(target, (seq, kept));
+                }
                 if answered.outcome.status() == Some(401) {
                     self.finding.check(!kept, seq, || {
                         "the body of a login answer was kept".to_owned()
@@ -82,7 +85,8 @@ impl Proof for Doors {
                 let Observation::Unconfirmed { reason } = &observed.observation else {
                     return;
                 };
-                let last = self.last.get(&entry.header.lane).copied();
+                let target = (observed.bot.clone(), observed.target.clone());
+                let last = self.last.get(&target).copied();
                 if reason.starts_with("login")
                     && let (Some(of), Some((answer, kept))) = (observed.answered, last)
                     && of == answer
@@ -105,7 +109,7 @@ impl Proof for Doors {
 mod tests {
     use super::super::testing::{BOT, History, LANE, PAGE, Stage, TARGET, word};
     use super::*;
-    use crate::event::Observed;
+    use crate::event::{LaneId, Observed};
     use crate::fetched::Outcome;
 
     #[test]
@@ -145,5 +149,26 @@ mod tests {
             history.push(LANE, observed);
             assert_eq!(history.breaches(&Login).len(), breaches, "{kept} {status}");
         }
+    }
+
+    #[test]
+    fn a_login_page_behind_a_hop_in_another_lane_is_named() {
+        let mut history = History::new();
+        history.open();
+        let (twin, bytes) = (
+            LaneId(2),
+            history.page("https://www.school.example.jp/price"),
+        );
+        let admitted = history.push(twin, bytes);
+        let answered = history.push(twin, history.answer(admitted));
+        let reason = "login".to_owned();
+        let observed = super::super::testing::observed(
+            1,
+            PAGE,
+            Observation::Unconfirmed { reason },
+            Some(answered),
+        );
+        let named = history.push(LANE, observed);
+        assert_eq!(history.breaches(&Login), [named]);
     }
 }

@@ -143,7 +143,9 @@ impl Proof for Openly {
 
 /// What a courteous, public GET does not carry.
 fn private_field(answered: &Answered) -> Option<String> {
-    let head = answered.request_head.as_text()?;
+    let Some(head) = answered.request_head.as_text() else {
+        return Some("bytes that are no text".to_owned());
+    };
     let mut lines = head.lines();
     if !lines.next().is_some_and(|line| line.starts_with("GET ")) {
         return Some("another method than GET".to_owned());
@@ -232,5 +234,16 @@ mod tests {
                 "{head:?} {remote}"
             );
         }
+    }
+
+    #[test]
+    fn a_head_that_is_no_text_proves_nothing_private() {
+        let mut history = History::new();
+        history.open();
+        let admitted = history.admit(history.page(PAGE));
+        let mut answer = history.answer(admitted);
+        answer.request_head = WireText::from(&b"GET / HTTP/1.1\r\ncookie: \xff\r\n\r\n"[..]);
+        let answered = history.push(LANE, answer);
+        assert_eq!(history.breaches(&PublicOnly), [answered]);
     }
 }

@@ -9,6 +9,7 @@ use std::time::Duration;
 use super::{Finding, Promise, Proof, Seen, Versions};
 use crate::charter::{Charter, Lang, RetryAfter as Policy};
 use crate::event::{Admitted, Answered, Event, LaneId, Reach};
+use crate::fetched::Outcome;
 use crate::gate::{Ask, Scene, Verdict};
 use crate::journal::Header;
 use crate::policy::words;
@@ -171,8 +172,18 @@ impl Named {
     }
 
     fn answer(&mut self, lane: LaneId, admitted: &Admitted, answered: &Answered, v: &Versions<'_>) {
-        let policy = v.charter(admitted.charter).map(|c| c.failure.retry_after);
-        let (Some(Policy::Honour { cap }), Some(429 | 503)) = (policy, answered.outcome.status())
+        // What counts is the charter in force when the time was named.
+        let policy = v.charter_of(&admitted.bot).map(|c| c.failure.retry_after);
+        let (
+            Some(Policy::Honour { cap }),
+            Outcome::Status(429 | 503)
+            | Outcome::Incomplete {
+                status: 429 | 503, ..
+            }
+            | Outcome::TooLarge {
+                status: 429 | 503, ..
+            },
+        ) = (policy, &answered.outcome)
         else {
             return;
         };
@@ -219,7 +230,6 @@ mod tests {
     use super::*;
     use crate::charter::RequestKind;
     use crate::event::{Paused, Resumed, Seq};
-    use crate::fetched::Outcome;
     use crate::state::PendingAnswer;
 
     /// Values, and the seconds that they ask for when seen at 2026-11-30T03:00:00Z.
@@ -393,6 +403,23 @@ mod tests {
         pause(&mut history, "auto-pause", Some(at(86_400.0).wall));
         history.wait(90_000.0);
         let early = history.admit(history.page(OTHER_PAGE));
+        assert_eq!(history.breaches(&RetryAfter), [early]);
+    }
+
+    #[test]
+    fn a_time_named_by_an_answer_that_was_cut_counts() {
+        let mut history = History::new();
+        history.open();
+        let admitted = history.admit(history.page(PAGE));
+        let mut answer = history.answer(admitted);
+        answer.outcome = Outcome::TooLarge {
+            status: 503,
+            limit: 9,
+        };
+        answer.headers.push(header("retry-after", "120"));
+        history.push(LANE, answer);
+        history.wait(60.0);
+        let early = history.fetch(OTHER_PAGE);
         assert_eq!(history.breaches(&RetryAfter), [early]);
     }
 }

@@ -47,7 +47,8 @@ impl Promise for Scope {
             (RequestKind::Page, 0) => ask.url == page,
             (RequestKind::Page, _) => same_site(&ask.url, &page),
             (RequestKind::Robots, 0) => {
-                Origin::of(&ask.url).robots_url().as_ref() == Some(&ask.url)
+                same_site(&ask.url, &page)
+                    && Origin::of(&ask.url).robots_url().as_ref() == Some(&ask.url)
             }
             (RequestKind::Robots, _) => true,
         };
@@ -105,19 +106,26 @@ impl Proof for Traces {
 
 /// Whether what was asked for belongs to the listed page: read from the text of both URLs.
 fn within(admitted: &Admitted) -> bool {
-    let bare = |url: &str| {
-        let rest = url.split_once("://").map_or(url, |(_, rest)| rest);
-        let host = rest.split(['/', '?', '#', ':']).next().unwrap_or_default();
-        host.strip_prefix("www.").unwrap_or(host).to_owned()
-    };
+    let (site, path) = parts(&admitted.url);
+    let (listed, _) = parts(&admitted.listed);
     match (admitted.kind, admitted.hop) {
         (RequestKind::Page, 0) => admitted.url == admitted.listed,
-        (RequestKind::Page, _) => {
-            admitted.cause.is_some() && bare(&admitted.url) == bare(&admitted.listed)
-        }
-        (RequestKind::Robots, 0) => admitted.url.ends_with("/robots.txt"),
+        (RequestKind::Page, _) => admitted.cause.is_some() && site == listed,
+        (RequestKind::Robots, 0) => site == listed && path == "/robots.txt",
         (RequestKind::Robots, _) => admitted.cause.is_some(),
     }
+}
+
+/// The host without port and `www.`, and what follows the authority.
+fn parts(url: &str) -> (&str, &str) {
+    let rest = url.split_once("://").map_or(url, |(_, rest)| rest);
+    let (authority, path) = rest.split_at(rest.find(['/', '?', '#']).unwrap_or(rest.len()));
+    let host = authority.rsplit('@').next().unwrap_or_default();
+    let host = match host.rsplit_once(':') {
+        Some((name, port)) if port.bytes().all(|b| b.is_ascii_digit()) => name,
+        _ => host,
+    };
+    (host.strip_prefix("www.").unwrap_or(host), path)
 }
 
 #[cfg(test)]
@@ -212,5 +220,37 @@ mod tests {
         history.enter(shorter);
         let gone = history.admit(history.page(OTHER_PAGE));
         assert_eq!(history.breaches(&Scope), [strange, astray, gone]);
+    }
+
+    #[test]
+    fn robots_txt_is_that_of_a_listed_site() {
+        for (url, within) in [
+            ("https://school.example.jp/robots.txt", true),
+            ("http://www.school.example.jp/robots.txt", true),
+            ("https://other.example/robots.txt", false),
+            ("https://school.example.jp/x/robots.txt", false),
+            (
+                "https://school.example.jp:x@other.example/robots.txt",
+                false,
+            ),
+        ] {
+            let mut history = History::new();
+            history.open();
+            let mut robots = history.robots();
+            robots.url = url.to_owned();
+            let admitted = history.admit(robots);
+            let named = if within { vec![] } else { vec![admitted] };
+            assert_eq!(history.breaches(&Scope), named, "{url}");
+            let stage = Stage::new();
+            if let Ok(url) = Url::parse(url) {
+                let ask = Ask {
+                    kind: RequestKind::Robots,
+                    url,
+                    ..stage.ask(PAGE)
+                };
+                let expected = if within { "pass" } else { "refuse" };
+                assert_eq!(word(&stage.hold(&Scope, &ask)), expected, "{}", ask.url);
+            }
+        }
     }
 }

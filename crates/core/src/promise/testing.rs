@@ -169,6 +169,8 @@ pub(crate) struct History {
     pub(crate) now: Now,
     pub(crate) segment: u64,
     pub(crate) bodies: HashMap<Digest, Vec<u8>>,
+    /// Charters adopted after the first one.
+    later: Vec<Arc<Charter>>,
     entries: Vec<(Header, Event)>,
     visits: u64,
 }
@@ -209,6 +211,7 @@ impl History {
             now: at(0.0),
             segment: 1,
             bodies: HashMap::new(),
+            later: Vec::new(),
             entries: Vec::new(),
             visits: 0,
             charter,
@@ -217,17 +220,22 @@ impl History {
 
     fn adopted(self) -> Self {
         let mut history = self;
-        let adopted = CharterAdopted {
-            bot: BOT.to_owned(),
-            version: 1,
-            digest: history.charter.digest,
-            text: history.charter.text.clone(),
-            zone: "Asia/Tokyo".to_owned(),
-            epoch: 1,
-        };
+        let adopted = adoption(&history.charter);
         history.house(adopted);
         history.enter(row());
         history
+    }
+
+    /// Adopts the example charter as changed by `change`, for its own bot or another one. Permits
+    /// under it are the caller's to make.
+    pub(crate) fn adopt(&mut self, change: impl FnOnce(&mut Charter)) -> Arc<Charter> {
+        let mut charter = charter();
+        change(&mut charter);
+        charter.digest = Digest::of(format!("{charter:?}").as_bytes());
+        let charter = Arc::new(charter);
+        self.later.push(Arc::clone(&charter));
+        self.house(adoption(&charter));
+        charter
     }
 
     /// Lets time pass.
@@ -407,13 +415,18 @@ impl History {
     pub(crate) fn prove(&self, promise: &dyn Promise) -> Finding {
         let evidence = Bodies(&self.bodies);
         let mut versions = Versions::new(&evidence).reading_pages(true);
-        let charter = Arc::new(self.charter.clone());
+        let mut charters = vec![Arc::new(self.charter.clone())];
+        charters.extend(self.later.iter().cloned());
         let mut proof = promise.prove().expect("a promise that can be proved");
         let mut open: HashMap<Seq, (&Header, &Admitted)> = HashMap::new();
         for (header, event) in &self.entries {
             versions.see(header, event);
-            // `under` may have changed the charter without its text.
-            versions.charters.insert(charter.digest, charter.clone());
+            // `under` and `adopt` change a charter without its text.
+            for charter in &charters {
+                versions
+                    .charters
+                    .insert(charter.digest, Arc::clone(charter));
+            }
             let ends = match event {
                 Event::Answered(answered) => Some(answered.admitted),
                 Event::NotSent(not_sent) => Some(not_sent.admitted),
@@ -462,6 +475,17 @@ impl History {
     /// The entries that `promise` finds broken.
     pub(crate) fn breaches(&self, promise: &dyn Promise) -> Vec<Seq> {
         self.prove(promise).breaches.iter().map(|n| n.seq).collect()
+    }
+}
+
+fn adoption(charter: &Charter) -> CharterAdopted {
+    CharterAdopted {
+        bot: charter.bot.clone(),
+        version: 1,
+        digest: charter.digest,
+        text: charter.text.clone(),
+        zone: "Asia/Tokyo".to_owned(),
+        epoch: 1,
     }
 }
 

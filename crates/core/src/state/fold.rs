@@ -14,9 +14,10 @@ use crate::event::{
 use crate::fetched::Outcome;
 use crate::journal::Header;
 use crate::promise::retry_after::named_instant;
-use crate::state::house::{CharterInForce, House, HouseFacts, OptOut};
+use crate::state::house::{CharterInForce, House, HouseFacts, OptOut, Pacer};
 use crate::state::lane::{
-    Errand, InFlight, Lane, LaneState, PendingAnswer, RobotsRecord, RobotsVerdict, Visit, Waiting,
+    Errand, InFlight, Lane, LaneState, Owed, PendingAnswer, RobotsRecord, RobotsVerdict, Visit,
+    Waiting,
 };
 use crate::state::target::{Change, ChangeState, Earlier, PageState, TargetKey, TargetState};
 use crate::state::{Row, RowChange, Table};
@@ -116,14 +117,14 @@ fn win_pacers(
     let spacing = charter
         .and_then(|c| c.pace.global_interval)
         .unwrap_or_default();
-    let next = Now {
-        wall: admitted.send_by.wall.plus(spacing),
-        mono: admitted.send_by.mono.plus(spacing),
+    let pacer = Pacer {
+        until: admitted.send_by,
+        spacing,
+        segment: header.segment,
     };
     for key in &admitted.pacers {
-        facts.pacers.insert(key.clone(), next);
+        facts.pacers.insert(key.clone(), pacer);
     }
-    facts.pacers_segment = header.segment;
 }
 
 /// What an entry touched within a lane.
@@ -173,7 +174,7 @@ impl LaneState {
             Event::Admitted(admitted) => self.admit(header, admitted),
             Event::NotSent(_) => self.not_sent(),
             Event::Answered(answered) => self.answer(house, header, answered),
-            Event::Lost(lost) => self.lose(header, lost.at),
+            Event::Lost(lost) => self.lose(house, header, lost.at),
             Event::HopParked(parked) => {
                 if let Some(visit) = &mut self.lane.visit
                     && let Some(cause) = visit.answer.take()
@@ -372,6 +373,7 @@ impl LaneState {
             cause: admitted.cause,
             hop: admitted.hop,
             target,
+            visit: admitted.visit,
             errand,
             segment: header.segment,
         });
@@ -394,7 +396,8 @@ impl LaneState {
             return;
         };
         if let Some(charter) = house.charter(&flight.target.bot) {
-            self.lane.feel(charter, answered);
+            self.lane.feel(charter, answered, &flight);
+            self.lane.owe(charter);
         }
         self.lane.fall_quiet(header, answered.ended);
         let pending = PendingAnswer {
@@ -412,10 +415,13 @@ impl LaneState {
         self.lane.hand_over(&flight, pending);
     }
 
-    fn lose(&mut self, header: &Header, at: Now) {
+    fn lose(&mut self, house: &House, header: &Header, at: Now) {
         let Some(flight) = self.lane.in_flight.take() else {
             return;
         };
+        if let Some(charter) = house.charter(&flight.target.bot) {
+            self.lane.owe(charter);
+        }
         self.lane.fall_quiet(header, at);
         let pending = PendingAnswer {
             answered: header.seq,
@@ -598,7 +604,7 @@ impl LaneState {
 
 impl Lane {
     /// What an answer tells about the host: pressure, slowness, a time it named.
-    fn feel(&mut self, charter: &Charter, answered: &Answered) {
+    fn feel(&mut self, charter: &Charter, answered: &Answered, flight: &InFlight) {
         let status = answered.outcome.status();
         let pressed = answered
             .outcome
@@ -618,10 +624,11 @@ impl Lane {
             .ended
             .mono
             .since(answered.sent.unwrap_or(answered.opened).mono);
-        self.slow_wait = match charter.pace.slow {
-            Some(slow) if took >= slow.after => took.saturating_mul(slow.factor),
-            _ => Duration::ZERO,
-        };
+        let slow = charter.pace.slow.filter(|slow| took >= slow.after);
+        self.slow_wait = slow.map_or(Duration::ZERO, |slow| took.saturating_mul(slow.factor));
+        self.too_slow = slow
+            .filter(|slow| took >= slow.stop_after)
+            .map(|_| (flight.target.clone(), flight.visit));
         if let RetryAfter::Honour { cap } = charter.failure.retry_after
             && matches!(pressed, Some(429 | 503))
             && let Some(at) = answered
@@ -631,6 +638,20 @@ impl Lane {
         {
             self.retry_after = self.retry_after.max(Some(at));
         }
+    }
+
+    /// The waits that begin now, by the charter of the request that ends.
+    fn owe(&mut self, charter: &Charter) {
+        let steps = &charter.failure.steps;
+        let level = usize::try_from(self.backoff).unwrap_or(usize::MAX);
+        let step = level.min(steps.len()).checked_sub(1);
+        self.owed = Owed {
+            interval: charter.pace.interval_min,
+            backoff: step
+                .and_then(|at| steps.get(at))
+                .copied()
+                .unwrap_or_default(),
+        };
     }
 
     fn fall_quiet(&mut self, header: &Header, at: Now) {

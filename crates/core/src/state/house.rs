@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
+use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 use url::Url;
@@ -10,6 +11,7 @@ use crate::charter::Charter;
 use crate::digest::Digest;
 use crate::event::{LaneId, Paused, Reach};
 use crate::host::Host;
+use crate::journal::SegmentId;
 use crate::time::{Now, Timestamp};
 
 /// House-wide state.
@@ -49,12 +51,21 @@ pub struct HouseFacts {
     pub pauses: Vec<Paused>,
     /// Opt-outs in force.
     pub opt_outs: Vec<OptOut>,
-    /// Pacers: key → the earliest next start (DECISIONS 10).
-    pub pacers: BTreeMap<String, Now>,
-    /// Segment of the writer whose clock `pacers` speak.
-    pub pacers_segment: u64,
+    /// Pacers by key (DECISIONS 10).
+    pub pacers: BTreeMap<String, Pacer>,
     /// Cadences wait for a person since the wall clock stepped forward.
     pub clock_hold: bool,
+}
+
+/// What spaces the starts of requests over all hosts: who won it last.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
+pub struct Pacer {
+    /// End of the winner's window: it starts no later than this.
+    pub until: Now,
+    /// The spacing that the winner's charter promises.
+    pub spacing: Duration,
+    /// Segment whose monotonic clock `until` speaks.
+    pub segment: SegmentId,
 }
 
 /// A charter in force.

@@ -64,6 +64,10 @@ pub struct Lane {
     pub clean: u32,
     /// Wait that the last answer's slowness asks for.
     pub slow_wait: Duration,
+    /// The visit that the last answer ends because it was very slow.
+    pub too_slow: Option<(TargetKey, VisitId)>,
+    /// Waits that began with the end of the last request, by its own charter.
+    pub owed: Owed,
     /// Retry-After of the host, honoured by charters that promise to.
     pub retry_after: Option<Timestamp>,
     /// The visit under way.
@@ -76,6 +80,17 @@ pub struct Lane {
     pub robots: BTreeMap<String, RobotsRecord>,
     /// Hops that other lanes' visits wait for.
     pub errands: Vec<Errand>,
+}
+
+/// What the last request's own charter promises after it, whoever asks next and whatever was
+/// adopted since: the stricter of both charters counts, and a running wait is never shortened
+/// (DECISIONS 7 and 9).
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
+pub struct Owed {
+    /// Its least interval.
+    pub interval: Duration,
+    /// The step of its backoff.
+    pub backoff: Duration,
 }
 
 /// A request under way.
@@ -99,6 +114,8 @@ pub struct InFlight {
     pub hop: u8,
     /// Bot and row.
     pub target: TargetKey,
+    /// The visit it belongs to, numbered in its own lane.
+    pub visit: VisitId,
     /// Whether it is a hop that another lane's visit waits for.
     pub errand: bool,
     /// Segment that admitted it: another one finds it lost.
@@ -224,6 +241,8 @@ impl LaneState {
             backoff: 0,
             clean: 0,
             slow_wait: Duration::ZERO,
+            too_slow: None,
+            owed: Owed::default(),
             retry_after: None,
             visit: None,
             visits: 0,

@@ -12,7 +12,8 @@ pub mod target;
 
 pub use house::House;
 pub use lane::{
-    Errand, InFlight, Lane, LaneState, PendingAnswer, RobotsRecord, RobotsVerdict, Visit, Waiting,
+    Errand, InFlight, Lane, LaneState, Owed, PendingAnswer, RobotsRecord, RobotsVerdict, Visit,
+    Waiting,
 };
 pub use row::{Row, RowChange, Table};
 pub use target::{Change, ChangeState, Earlier, PageState, TargetKey, TargetState};

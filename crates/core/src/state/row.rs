@@ -6,7 +6,7 @@ use crate::event::LaneId;
 use crate::time::Timestamp;
 
 /// Raised whenever the meaning of a fold changes; rows of another version are refolded.
-pub const FOLD_VERSION: u32 = 1;
+pub const FOLD_VERSION: u32 = 2;
 
 /// The projections.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
