@@ -1,4 +1,8 @@
 //! `reigi policy`: the public policy page, with the latest audit figures where there is a journal.
+//!
+//! The page of a charter in force goes on record before it is printed, so that the audit can show
+//! which pages were handed out. A charter that no run has adopted yet is only previewed: its page
+//! promises nothing so far.
 
 use std::collections::BTreeSet;
 
@@ -6,12 +10,14 @@ use jiff::tz::TimeZone;
 use reigi_core::audit::{Options, Report, Status};
 use reigi_core::charter::problem::decode;
 use reigi_core::charter::{Charter, Lang};
-use reigi_core::event::{Event, LaneId, Seq};
+use reigi_core::digest::Digest;
+use reigi_core::event::{Event, LaneId, PolicyRendered, Seq};
 use reigi_core::host::Host;
 use reigi_core::ledger::Ledger;
 use reigi_core::policy::{
     self, AuditFigures, CharterVersion, LedgerCounts, PageFacts, PublishedHead, Standing,
 };
+use reigi_core::state::{House, LaneState};
 use reigi_core::time::Timestamp;
 use reigi_store::Store;
 use tokio::runtime::Runtime;
@@ -22,7 +28,8 @@ use super::{print, runtime};
 use crate::cli::{Form, Policy};
 use crate::exit::{Exit, Failure, Outcome};
 use crate::house::{Home, HouseDir, NotOpened, Report as Problems};
-use crate::writer::now;
+use crate::lang::pick;
+use crate::writer::{Writer, now};
 
 /// Does it.
 pub(crate) fn run(asked: &Policy, lang: Option<Lang>) -> Outcome {
@@ -47,7 +54,12 @@ pub(crate) fn run(asked: &Policy, lang: Option<Lang>) -> Outcome {
             versions: vec![version],
             ..PageFacts::default()
         };
-        page(&charter, &facts, lang.unwrap_or(Lang::En), asked.format)?;
+        print(&page(
+            &charter,
+            &facts,
+            lang.unwrap_or(Lang::En),
+            asked.format,
+        )?)?;
     }
     Ok(Exit::Fine)
 }
@@ -58,7 +70,11 @@ fn of_house(asked: &Policy, lang: Option<Lang>) -> Outcome {
     let name = home.bot_named(asked.bot.as_deref())?.bot.clone();
     let rt = runtime()?;
     let store = rt.block_on(home.store())?;
-    let house = HouseDir::of(home, None)?;
+    let files = Home {
+        dir: home.dir.clone(),
+        file: home.file.clone(),
+    };
+    let house = HouseDir::of(files, None)?;
     let zone = &house.file.zone;
     let Some(bot) = house.bots.iter().find(|bot| bot.charter.bot == name) else {
         return Ok(Exit::Fine);
@@ -72,11 +88,9 @@ fn of_house(asked: &Policy, lang: Option<Lang>) -> Outcome {
         facts.audit = Some(figures(&report, now(), zone));
         facts.versions = versions(&rt, store, &name, zone)?;
     }
-    if facts
-        .versions
-        .first()
-        .is_none_or(|latest| latest.digest != bot.charter.digest)
-    {
+    let latest = facts.versions.first();
+    let in_force = latest.is_some_and(|latest| latest.digest == bot.charter.digest);
+    if !in_force {
         let version = facts.versions.first().map_or(0, |latest| latest.version) + 1;
         let (date, digest) = (bot.charter.updated.clone(), bot.charter.digest);
         facts.versions.insert(
@@ -88,21 +102,62 @@ fn of_house(asked: &Policy, lang: Option<Lang>) -> Outcome {
             },
         );
     }
-    page(&bot.charter, &facts, lang, asked.format)?;
+    let page = page(&bot.charter, &facts, lang, asked.format)?;
+    if in_force {
+        rt.block_on(record(&home, &bot.charter, &page, lang, asked.format))?;
+    }
+    print(&page)?;
     Ok(Exit::Fine)
 }
 
-fn page(charter: &Charter, facts: &PageFacts, lang: Lang, form: Form) -> Result<(), Failure> {
+/// Puts the page on record, if its charter is still in force.
+async fn record(
+    home: &Home,
+    charter: &Charter,
+    page: &str,
+    lang: Lang,
+    form: Form,
+) -> Result<(), Failure> {
+    let language = pick(lang, "ja", "en");
+    let form = match form {
+        Form::Html => "html",
+        Form::Md => "md",
+    };
+    let rendered = PolicyRendered {
+        bot: charter.bot.clone(),
+        charter: charter.digest,
+        page: Digest::of(page.as_bytes()),
+        form: format!("{language}/{form}"),
+    };
+    let writer = Writer::open(home, "policy").await?;
+    let decide = |now: &House, _: Option<&LaneState>| {
+        let adopted = now.facts.charters.get(&charter.bot);
+        if adopted.is_some_and(|adopted| adopted.digest == charter.digest) {
+            return Ok(rendered.into());
+        }
+        Err(Failure::could_not(
+            "ページを作っているあいだに、運用規約が新しい版に替わりました。",
+            "A newer charter came into force while the page was made.",
+        )
+        .hint("もう一度実行してください。", "Try again."))
+    };
+    writer
+        .append(LaneId::HOUSE, Some(&charter.bot), decide)
+        .await?;
+    Ok(())
+}
+
+fn page(charter: &Charter, facts: &PageFacts, lang: Lang, form: Form) -> Result<String, Failure> {
     let page = policy::page(charter, facts, lang).map_err(|bad| {
         Failure::bad_input(
             format!("ページを作れません（{bad}）。"),
             format!("The page cannot be made: {bad}."),
         )
     })?;
-    Ok(print(&match form {
+    Ok(match form {
         Form::Html => page.html(),
         Form::Md => page.markdown(),
-    })?)
+    })
 }
 
 fn counts(ledger: &Ledger) -> LedgerCounts {

@@ -91,6 +91,22 @@ async fn a_run_visits_what_is_due_and_the_audit_proves_it() {
     let page = reigi(&house, &["policy", "--format", "md"]).with(0).out;
     assert!(page.contains("SchoolWatch"), "{page}");
     web.shutdown().await.unwrap();
+
+    // That page is on record; a preview of a charter that is not in force is not.
+    let pages = || {
+        let said = reigi(&house, &["audit", "--json"]).with(0).json();
+        let promises = said[0]["promises"].as_array().unwrap().clone();
+        let page = promises.iter().find(|p| p["id"] == "complete-page");
+        page.unwrap()["kept"].as_u64().unwrap()
+    };
+    assert_eq!(pages(), 1);
+    reigi(&house, &["policy", "--lang", "ja"]).with(0);
+    assert_eq!(pages(), 2);
+    let charter = house.join("charters/schoolwatch.toml");
+    let text = fs::read_to_string(&charter).unwrap();
+    fs::write(&charter, text.replace("pages_max = 20", "pages_max = 19")).unwrap();
+    reigi(&house, &["policy"]).with(0);
+    assert_eq!(pages(), 2);
 }
 
 /// DECISIONS 14: no request of its scope is admitted after the entry of a pause.
