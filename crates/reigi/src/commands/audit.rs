@@ -209,7 +209,11 @@ fn in_words(found: &Found, lang: Lang, coloured: bool) -> String {
     };
     let mut table = Table::new(&headings, &[2, 3, 4]);
     for promise in &report.promises {
-        let (word, ink) = standing(promise.status, lang);
+        let (word, ink) = match (promise.status, promise.finding.kept) {
+            // Kept, but nothing has put it to the test: no reason to praise it.
+            (Status::Kept, 0) => (pick(lang, "－ 該当なし", "no case yet"), Ink::Muted),
+            (status, _) => standing(status, lang),
+        };
         let count = |n: u64| match promise.status {
             Status::Declared => (String::new(), Ink::Plain),
             _ => (n.to_string(), if n == 0 { Ink::Muted } else { Ink::Plain }),

@@ -8,7 +8,7 @@ use reigi_core::policy::{self, PageFacts};
 use reigi_core::promise::complete_page::missing_sentences;
 use serde::Serialize;
 
-use super::{json_line, stdout};
+use super::{counted, json_line, stdout};
 use crate::cli::Check;
 use crate::exit::{Exit, Failure, Outcome};
 use crate::house::{Home, HouseDir, NotOpened, Report};
@@ -46,8 +46,12 @@ fn whole(house: &HouseDir, json: bool, lang: Lang) -> Outcome {
         let targets: usize = house.bots.iter().map(|bot| bot.ledger.targets.len()).sum();
         let (name, bots) = (&house.file.name, house.bots.len());
         super::print(&match lang {
-            Lang::Ja => format!("{name}：問題ありません。ボット {bots}、対象 {targets} 件。\n"),
-            Lang::En => format!("{name}: all is well. Bots: {bots}, targets: {targets}.\n"),
+            Lang::Ja => format!("{name}：誤りはありません。ボット {bots}、対象 {targets} 件。\n"),
+            Lang::En => format!(
+                "{name}: nothing is wrong. {}, {}.\n",
+                counted(bots, "bot", "bots"),
+                counted(targets, "target", "targets")
+            ),
         })?;
     }
     Ok(Exit::Fine)

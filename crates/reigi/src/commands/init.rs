@@ -44,23 +44,42 @@ pub(crate) fn run(asked: &Init, lang: Option<Lang>) -> Outcome {
         fs::remove_dir(dir).map_err(|e| Failure::unwritable(dir, &e))?;
     }
     fs::rename(&beside.0, dir).map_err(|e| Failure::unwritable(dir, &e))?;
-    super::print(&told(dir, &files, lang))?;
+    super::print(&told(asked, &files, lang))?;
     Ok(Exit::Fine)
 }
 
-fn told(dir: &Path, files: &[(String, String)], lang: Lang) -> String {
+fn told(asked: &Init, files: &[(String, String)], lang: Lang) -> String {
+    let dir = asked.dir.display();
     let mut text = match lang {
-        Lang::Ja => format!("{} に家を作りました。\n", dir.display()),
-        Lang::En => format!("A new house stands in {}.\n", dir.display()),
+        Lang::Ja => format!("{dir} に家を作りました。\n"),
+        Lang::En => format!("A new house stands in {dir}.\n"),
     };
     for (name, _) in files {
         text += &format!("  {name}\n");
     }
-    text + pick(
-        lang,
-        "台帳に対象を加え、`reigi check` で確かめてから、`reigi run` で始めてください。\n",
-        "Add targets to the ledger, see that `reigi check` is content, and begin with `reigi run`.\n",
-    )
+    text + &match (lang, &asked.target_url, &asked.target_terms_url) {
+        (Lang::Ja, Some(_), Some(_)) => {
+            format!("`reigi check {dir}` で確かめてから、`reigi run {dir}` で始めてください。\n")
+        }
+        (Lang::En, Some(_), Some(_)) => {
+            format!("See that `reigi check {dir}` is content, then begin: `reigi run {dir}`.\n")
+        }
+        (Lang::Ja, Some(_), None) => format!(
+            "対象の利用規約を読み、台帳に terms を書いてから、`reigi run {dir}` で始めてください。\n"
+        ),
+        (Lang::En, Some(_), None) => format!(
+            "Read the target's terms of use and fill in `terms` in the ledger; \
+             then begin: `reigi run {dir}`.\n"
+        ),
+        (Lang::Ja, None, _) => format!(
+            "`reigi ledger add --id … --url … --terms-url … --terms-by … {dir}` で対象を加え、\
+             `reigi check {dir}` で確かめてから、`reigi run {dir}` で始めてください。\n"
+        ),
+        (Lang::En, None, _) => format!(
+            "Add a page: `reigi ledger add --id … --url … --terms-url … --terms-by … {dir}`; \
+             see that `reigi check {dir}` is content; then begin: `reigi run {dir}`.\n"
+        ),
+    }
 }
 
 /// A folder beside the one to be made; it goes away with a failure.

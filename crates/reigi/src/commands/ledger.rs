@@ -6,11 +6,12 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use reigi_core::charter::problem::decode;
+use reigi_core::charter::problem::{Problems, decode};
 use reigi_core::charter::{Charter, Lang};
 use reigi_core::ledger::edit::{self, EditError};
 use reigi_core::ledger::{Ledger, Target, TermsCheck, TermsVerdict};
 
+use super::counted;
 use crate::cli::{Add, BotOf, Import, LedgerCommand, Remove, Terms};
 use crate::exit::{Exit, Failure, Outcome};
 use crate::house::{Home, NotOpened, Report};
@@ -73,8 +74,19 @@ fn with(
     Ok((told, lang))
 }
 
-fn refused(text: String, problems: reigi_core::charter::problem::Problems) -> Failure {
+fn refused(text: String, problems: Problems) -> Failure {
     NotOpened::Problems(vec![Report { text, problems }]).into()
+}
+
+/// An edit that would spoil the ledger: its errors alone. Warnings stood there before.
+fn not_put(text: &str, problems: Problems) -> Failure {
+    let errors = problems.errors().cloned().collect();
+    let errors = Problems { list: errors };
+    let say = |lang| errors.render(text, lang).trim_end().to_owned();
+    Failure::bad_input(say(Lang::Ja), say(Lang::En)).hint(
+        "台帳は変更していません（行番号は、加えた場合のものです）。直して、もう一度実行してください。",
+        "The ledger is as it was (the lines are those that it would have). Mend it and try again.",
+    )
 }
 
 impl File {
@@ -84,7 +96,7 @@ impl File {
             return Ok(());
         }
         if let Err(problems) = self.parse(&self.name, &text) {
-            return Err(refused(text, problems));
+            return Err(not_put(&text, problems));
         }
         let unwritable = |e| Failure::unwritable(&self.path, &e);
         let beside = self
@@ -94,11 +106,7 @@ impl File {
         fs::rename(&beside, &self.path).map_err(unwritable)
     }
 
-    fn parse(
-        &self,
-        name: &str,
-        text: &str,
-    ) -> Result<Ledger, reigi_core::charter::problem::Problems> {
+    fn parse(&self, name: &str, text: &str) -> Result<Ledger, Problems> {
         Ledger::parse_as_of(name, text, &self.charter, Some(self.today()))
     }
 
@@ -185,7 +193,10 @@ fn import_file(file: &File, import: &Import) -> Result<(String, Said), Failure> 
         edited,
         Said {
             ja: format!("{name} に {added} 件を加えました（すでにあるもの {known} 件）。\n"),
-            en: format!("{added} targets were added to {name} ({known} were there already).\n"),
+            en: format!(
+                "{} added to {name} ({known} there already).\n",
+                counted(added, "target was", "targets were")
+            ),
         },
     ))
 }

@@ -73,6 +73,12 @@ pub(crate) fn print(text: &str) -> std::io::Result<()> {
     out.flush()
 }
 
+/// A count with its noun in English: `1 visit`, `2 visits`.
+pub(crate) fn counted(count: impl TryInto<u64>, one: &str, many: &str) -> String {
+    let count = count.try_into().unwrap_or(u64::MAX);
+    format!("{count} {}", if count == 1 { one } else { many })
+}
+
 /// What commands on store and network run in.
 pub(crate) fn runtime() -> Result<tokio::runtime::Runtime, Failure> {
     tokio::runtime::Runtime::new().map_err(|e| {

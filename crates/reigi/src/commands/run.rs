@@ -10,9 +10,11 @@ use reigi_fetch::{Fetcher, HostsFile, Names, Tls};
 use reigi_store::Store;
 use tokio::sync::Notify;
 
+use super::counted;
 use crate::clock::SystemClock;
 use crate::driver::{Driver, Ended, Tally};
 use crate::house::HouseDir;
+use crate::lang::pick;
 
 /// Why a run could not be made.
 #[derive(Debug, thiserror::Error)]
@@ -152,8 +154,9 @@ pub(crate) fn summary(tally: &Tally, ended: Ended, took: Duration, lang: Lang) -
             tally.visits, tally.requests
         ),
         Lang::En => format!(
-            " {} visits, {} requests, {seconds:.1} s.\n",
-            tally.visits, tally.requests
+            " {}, {}, {seconds:.1} s.\n",
+            counted(tally.visits, "visit", "visits"),
+            counted(tally.requests, "request", "requests"),
         ),
     };
     for (word, ja, en) in words {
@@ -163,6 +166,21 @@ pub(crate) fn summary(tally: &Tally, ended: Ended, took: Duration, lang: Lang) -
         let label = if lang == Lang::Ja { ja } else { en };
         let pad = 28usize.saturating_sub(unicode_width::UnicodeWidthStr::width(label));
         out += &format!("  {label}{}{count:>8}\n", " ".repeat(pad));
+    }
+    let told = |word: &str| tally.observations.contains_key(word);
+    if told("held") || told("refused") || told("unconfirmed") {
+        out += pick(
+            lang,
+            "理由は `reigi status` と `reigi explain URL` で分かります。\n",
+            "For the reasons see `reigi status` and `reigi explain URL`.\n",
+        );
+    }
+    if told("changed") {
+        out += pick(
+            lang,
+            "見つかった変更は `reigi changes` で見られます。\n",
+            "See what changed with `reigi changes`.\n",
+        );
     }
     out
 }

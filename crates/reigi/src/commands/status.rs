@@ -5,6 +5,7 @@ use std::io::Write as _;
 
 use reigi_core::charter::Lang;
 use reigi_core::event::{LaneId, Paused};
+use reigi_core::promise::by_id;
 use reigi_core::state::house::{HouseFacts, covers};
 use reigi_core::state::{LaneState, TargetState};
 use reigi_core::time::Timestamp;
@@ -12,7 +13,7 @@ use reigi_store::Store;
 use serde::Serialize;
 use url::Url;
 
-use super::{json_line, print, runtime, stdout};
+use super::{counted, json_line, print, runtime, stdout};
 use crate::cli::Where;
 use crate::driver::read_row;
 use crate::exit::{Exit, Failure, Outcome};
@@ -186,7 +187,9 @@ impl Seen {
                 "{name}：対象 {all}、巡回の時期 {due}、一時停止 {paused}、対象外 {out}、確認待ちの変更 {changes}\n"
             ),
             Lang::En => format!(
-                "{name}: {all} targets, {due} due, {paused} paused, {out} left alone, {changes} changes wait for review\n"
+                "{name}: {}, {due} due, {paused} paused, {out} left alone, {} for review\n",
+                counted(all, "target", "targets"),
+                counted(changes, "change waits", "changes wait"),
             ),
         };
         if self.facts.clock_hold {
@@ -235,16 +238,17 @@ impl Seen {
     }
 }
 
-/// What the page that most wants attention came to.
+/// What the page that most wants attention came to, and for a hold or a refusal the promise that
+/// asks for it; `reigi explain` says the rest.
 fn outcome(target: &TargetState, lang: Lang) -> (String, Ink) {
     let words = [
-        ("refused", "対象外", Ink::Amber),
-        ("held", "保留", Ink::Amber),
-        ("unconfirmed", "確認できず", Ink::Amber),
-        ("changed", "変更あり", Ink::Indigo),
-        ("noise", "ノイズのみ", Ink::Plain),
-        ("unchanged", "変更なし", Ink::Plain),
-        ("confirmed", "初回の確認", Ink::Plain),
+        ("refused", "対象外", "refused", Ink::Amber),
+        ("held", "保留", "held", Ink::Amber),
+        ("unconfirmed", "確認できず", "unconfirmed", Ink::Amber),
+        ("changed", "変更あり", "changed", Ink::Indigo),
+        ("noise", "ノイズのみ", "noise only", Ink::Plain),
+        ("unchanged", "変更なし", "unchanged", Ink::Plain),
+        ("confirmed", "初回の確認", "first seen", Ink::Plain),
     ];
     let lasts = || {
         target
@@ -252,11 +256,23 @@ fn outcome(target: &TargetState, lang: Lang) -> (String, Ink) {
             .values()
             .filter_map(|page| page.last.as_deref())
     };
-    for (word, ja, ink) in words {
-        if let Some(last) = lasts().find(|last| last.starts_with(word)) {
-            let rest = last.strip_prefix(word).unwrap_or_default();
-            return (format!("{}{rest}", pick(lang, ja, word)), ink);
-        }
+    for (word, ja, en, ink) in words {
+        let Some(rest) = lasts().find_map(|last| last.strip_prefix(word)) else {
+            continue;
+        };
+        let label = pick(lang, ja, en);
+        let (colon, promise) = (pick(lang, "：", ": "), promise_in(rest));
+        let said = match promise.and_then(by_id) {
+            Some(promise) => format!("{label}{colon}{}", promise.title(lang)),
+            None if lang == Lang::En => format!("{label}{rest}"),
+            None => label.to_owned(),
+        };
+        return (said, ink);
     }
     ("—".to_owned(), Ink::Muted)
+}
+
+/// The promise's id in ` (terms): why`.
+fn promise_in(rest: &str) -> Option<&str> {
+    Some(rest.strip_prefix(" (")?.split_once(')')?.0)
 }

@@ -23,7 +23,7 @@ fn init_asks_for_the_operators_own_identity_and_writes_a_house_that_check_likes(
     assert!(!dir.path().join("house").exists());
     let house = new_house(dir.path());
     let said = reigi(&house, &["check"]).with(0);
-    assert!(said.out.contains("targets: 1"), "{}", said.out);
+    assert!(said.out.contains("1 target"), "{}", said.out);
     // Below the house, too; and never over something that is there.
     reigi(&house.join("charters"), &["check"]).with(0);
     reigi(dir.path(), &["init", "house", "--template", "changes"]).with(2);
@@ -131,7 +131,7 @@ fn a_ledger_is_edited_and_keeps_its_comments() {
     )
     .unwrap();
     let said = reigi(&house, &["ledger", "import", "../more.csv"]).with(0);
-    assert!(said.out.contains("1 targets were added") && said.out.contains("1 were there"));
+    assert!(said.out.contains("1 target was added") && said.out.contains("(1 there already)"));
     fs::write(dir.path().join("bad.csv"), "id,urls\nE E,x\n").unwrap();
     let said = reigi(&house, &["ledger", "import", "../bad.csv"]).with(2);
     assert!(said.err.contains("bad.csv:2:"), "{}", said.err);
@@ -289,6 +289,17 @@ fn the_policy_page_is_printed_in_both_languages_and_forms() {
             .starts_with("# SchoolWatch")
     );
     reigi(dir.path(), &["policy", "--charter", "none.toml"]).with(2);
+}
+
+#[test]
+fn a_refused_row_is_shown_without_what_stood_there_before() {
+    let dir = tempfile::tempdir().unwrap();
+    let house = new_house(dir.path());
+    let add = |id: &str, url: &str| reigi(&house, &["ledger", "add", "--id", id, "--url", url]);
+    add("b", "https://b.example.jp/").with(0);
+    let said = add("c", "https://b.example.jp/").with(2);
+    assert!(said.err.contains("keep one") && said.err.contains("as it was"));
+    assert!(!said.err.contains("warning:"), "{}", said.err);
 }
 
 #[test]

@@ -157,6 +157,39 @@ async fn status_names_what_was_seen_and_what_waits() {
     );
 }
 
+/// The table speaks one language and names the promise that holds a page back.
+#[tokio::test]
+async fn status_names_the_promise_behind_a_hold() {
+    let dir = tempfile::tempdir().unwrap();
+    let house = new_house(dir.path());
+    let add = [
+        "ledger",
+        "add",
+        "--id",
+        "b",
+        "--url",
+        "https://b.example.jp/",
+    ];
+    reigi(&house, &add).with(0);
+    reigi(&house, &["ledger", "remove", "www.school.example.jp"]).with(0);
+    let said = reigi(&house, &["run", "--lang", "en"]).with(0).out;
+    assert!(
+        said.contains("1 visit, 0 requests") && said.contains("reigi explain"),
+        "{said}"
+    );
+    let table = |lang| reigi(&house, &["status", "--lang", lang]).with(0).out;
+    assert!(
+        table("ja").contains("保留：利用条件の確認"),
+        "{}",
+        table("ja")
+    );
+    assert!(
+        table("en").contains("held: Terms of use"),
+        "{}",
+        table("en")
+    );
+}
+
 #[tokio::test]
 async fn an_audit_names_a_breach_and_a_journal_that_is_another_one() {
     // These requests were made without any robots.txt.
