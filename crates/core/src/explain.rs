@@ -14,7 +14,7 @@ use crate::charter::{Bilingual, Charter, Freshness, Lang, RequestKind, RobotsMea
 use crate::event::Paused;
 use crate::gate::{Ask, Judgement, Scene, Until, Verdict, judge};
 use crate::host::Origin;
-use crate::promise::by_id;
+use crate::promise::{by_id, cadence};
 use crate::state::house::Zone;
 use crate::state::lane::robots_key;
 use crate::state::{House, LaneState, RobotsRecord, RobotsVerdict, TargetKey, TargetState};
@@ -284,8 +284,8 @@ impl Explanation {
     ) {
         let (charter, now) = (scene.charter, scene.now.wall);
         let under_way = scene.lane.lane.visit.as_ref();
-        let due = (target.due > now && under_way.is_none_or(|v| v.target != target.key))
-            .then_some(target.due);
+        let due = cadence::due(charter, target, &scene.house.zone.0);
+        let due = (due > now && under_way.is_none_or(|v| v.target != target.key)).then_some(due);
         match judgement.decisive() {
             Some((id, Verdict::Refuse { why })) => {
                 self.decide(Outcome::Refused { why: why.clone() }, id, charter);

@@ -8,6 +8,7 @@ use crate::charter::{Charter, Freshness, Lang, RequestKind, Resume};
 use crate::event::{Observation, Observed, Paused, VisitClosed, VisitOpened};
 use crate::gate::{Judgement, Scene, Verdict, decide, judge};
 use crate::host::{Host, Origin};
+use crate::promise::cadence;
 use crate::state::lane::robots_key;
 use crate::state::{House, LaneState, PendingAnswer, TargetState, Visit};
 use crate::time::{Now, Timestamp};
@@ -49,8 +50,10 @@ pub(super) fn open(house: &House, lane: &LaneState, now: Now) -> Step {
 
 /// When a target can be visited, house-wide pauses counted in.
 fn ready_at(house: &House, target: &TargetState, now: Timestamp) -> Option<Timestamp> {
-    let own = target.ready_at()?;
-    house.charter(&target.key.bot)?;
+    let charter = house.charter(&target.key.bot)?;
+    let own = target
+        .ready_at()?
+        .max(cadence::due(charter, target, &house.zone.0));
     let reach = LaneState::target_reach(&target.key);
     let urls: Vec<Url> = target
         .row
@@ -455,11 +458,7 @@ fn close(
     target: &TargetState,
     now: Now,
 ) -> Step {
-    let every = target
-        .row
-        .every
-        .filter(|e| e.shortest() > charter.visit.every.shortest());
-    let every = every.unwrap_or(charter.visit.every);
+    let every = cadence::period(charter, target);
     let anchor = target.anchor_day.unwrap_or(1);
     let mut written = vec![Written {
         lane: lane.lane.id,

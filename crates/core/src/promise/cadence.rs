@@ -6,17 +6,36 @@
 use std::collections::HashMap;
 use std::time::Duration;
 
+use jiff::tz::TimeZone;
+
 use super::{Finding, Promise, Proof, Seen, Versions};
 use crate::cadence::Every;
 use crate::charter::{Charter, Lang};
 use crate::event::{Event, LaneId};
 use crate::gate::{Ask, Scene, Until, Verdict};
+use crate::state::TargetState;
 use crate::time::Timestamp;
 
 /// See the module.
 pub struct Cadence;
 
 const HOUR: u64 = 3600;
+
+/// The period of a target: the charter's, or the row's where that is rarer.
+pub(crate) fn period(charter: &Charter, target: &TargetState) -> Every {
+    let own = target.row.every;
+    let own = own.filter(|every| every.shortest() > charter.visit.every.shortest());
+    own.unwrap_or(charter.visit.every)
+}
+
+/// When the target's next visit is due. A charter or row that became rarer since its last visit
+/// counts from its adoption on.
+pub(crate) fn due(charter: &Charter, target: &TargetState, zone: &TimeZone) -> Timestamp {
+    let every = period(charter, target);
+    let anchor = target.anchor_day.unwrap_or(1);
+    let since = target.last_visit.map(|last| every.next(last, anchor, zone));
+    target.due.max(since.unwrap_or_default())
+}
 
 impl Promise for Cadence {
     fn id(&self) -> &'static str {
@@ -116,8 +135,8 @@ impl Proof for Visits {
             .map_or(Duration::ZERO, least_gap)
             .max(least_gap(charter.visit.every));
         let gap = at.since(last);
-        let another_month =
-            charter.visit.every != Every::Month || months(versions, last) < months(versions, at);
+        let monthly = [Some(charter.visit.every), own].contains(&Some(Every::Month));
+        let another_month = !monthly || months(versions, last) < months(versions, at);
         self.finding.check(gap >= least && another_month, seq, || {
             format!("visited {gap:?} after the last visit, promised at least {least:?}")
         });
@@ -182,6 +201,60 @@ mod tests {
                 kept,
                 "{every:?} {gap}"
             );
+        }
+    }
+
+    /// The example target, last visited a day ago, under a charter or a row that is rarer now.
+    #[test]
+    fn a_rarer_cadence_counts_from_its_adoption() {
+        use crate::crawl::{Step, next};
+        let day = 24.0 * 3600.0;
+        for (charter, row, sleeps_until) in [
+            (Every::Period(Duration::from_secs(86_400)), None, None),
+            (Every::Week, None, Some(6.0 * day)),
+            (
+                Every::Period(Duration::from_secs(86_400)),
+                Some(Every::Week),
+                Some(6.0 * day),
+            ),
+            // From 29 November the next month's day is 29 December.
+            (Every::Month, None, Some(29.0 * day)),
+        ] {
+            let mut stage = Stage::new();
+            stage.charter.visit.every = charter;
+            let in_force = std::sync::Arc::new(stage.charter.clone());
+            stage.house.charters.insert(in_force.bot.clone(), in_force);
+            stage.lane.lane.visit = None;
+            let target = stage.lane.targets.values_mut().next().unwrap();
+            target.row.every = row;
+            target.last_visit = Some(at(-day).wall);
+            target.anchor_day = Some(29);
+            let step = next(&stage.house, &stage.lane, stage.now);
+            let until = match step {
+                Step::Sleep { until, .. } => until,
+                Step::Write(_) => None,
+                other => panic!("{other:?}"),
+            };
+            let expected = sleeps_until.map(|after| at(after).wall);
+            assert_eq!(until, expected, "{charter:?} {row:?}");
+        }
+    }
+
+    #[test]
+    fn a_row_that_says_month_is_another_month() {
+        let day = 24.0 * 3600.0;
+        // 1 December to 26 December: 25 days, but the same month.
+        for (gap, kept) in [(25.0, false), (31.0, true)] {
+            let mut history = History::new();
+            let mut monthly = super::super::testing::row();
+            monthly.every = Some(Every::Month);
+            history.enter(monthly);
+            history.wait(day);
+            history.open();
+            history.close(false);
+            history.wait(gap * day);
+            history.open();
+            assert_eq!(history.breaches(&Cadence).is_empty(), kept, "{gap} days");
         }
     }
 }
