@@ -47,7 +47,7 @@ pub(crate) struct Init {
     /// What the bot is for, in English.
     #[arg(long)]
     pub(crate) purpose_en: Option<String>,
-    /// Who reviews changes.
+    /// Who reviews changes, and may read bodies [default: the account's name].
     #[arg(long)]
     pub(crate) reviewer: Option<String>,
     /// File name of charter and ledger [default: the token in lower case].

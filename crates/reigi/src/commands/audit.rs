@@ -211,7 +211,7 @@ fn in_words(found: &Found, lang: Lang, coloured: bool) -> String {
     for promise in &report.promises {
         let (word, ink) = match (promise.status, promise.finding.kept) {
             // Kept, but nothing has put it to the test: no reason to praise it.
-            (Status::Kept, 0) => (pick(lang, "－ 該当なし", "no case yet"), Ink::Muted),
+            (Status::Kept, 0) => (pick(lang, "― 該当なし", "no case yet"), Ink::Muted),
             (status, _) => standing(status, lang),
         };
         let count = |n: u64| match promise.status {
