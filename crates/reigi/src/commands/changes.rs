@@ -8,7 +8,7 @@ use reigi_core::state::{Change, ChangeState, LaneState, Table};
 use reigi_store::Store;
 use serde::Serialize;
 
-use super::{json_line, print, runtime, stdout};
+use super::{counted, json_line, print, runtime, stdout};
 use crate::cli::{Changes, Decide, ReviewCommand};
 use crate::driver::read_row;
 use crate::exit::{Exit, Failure, Outcome};
@@ -265,7 +265,8 @@ fn in_words(
         }
         (Lang::En, n) => {
             format!(
-                "\n{n} wait for review: see them with `reigi diff ID`, decide with `reigi review confirm|reject ID`.\n"
+                "\n{} for review: look with `reigi diff ID`, decide with `reigi review confirm|reject ID`.\n",
+                counted(n, "waits", "wait")
             )
         }
     };
