@@ -73,7 +73,10 @@ impl Home {
         let text =
             text_of(FILE_NAME, &bytes).map_err(|report| NotOpened::Problems(vec![report]))?;
         match HouseFile::parse(FILE_NAME, &text) {
-            Ok(file) => Ok(Self { dir, file }),
+            Ok(file) => {
+                crate::lang::note_house(file.lang);
+                Ok(Self { dir, file })
+            }
             Err(problems) => Err(NotOpened::Problems(vec![Report { text, problems }])),
         }
     }

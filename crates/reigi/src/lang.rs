@@ -1,6 +1,21 @@
 //! The language that people are answered in: `--lang`, else the locale's, else the house's.
 
+use std::sync::OnceLock;
+
 use reigi_core::charter::Lang;
+
+/// The language of the house that was opened: a failure after that is told in it, too.
+static HOUSE: OnceLock<Lang> = OnceLock::new();
+
+/// Notes the opened house's language; the first house counts.
+pub(crate) fn note_house(lang: Lang) {
+    let _ = HOUSE.set(lang);
+}
+
+/// The opened house's language.
+pub(crate) fn of_house() -> Option<Lang> {
+    HOUSE.get().copied()
+}
 
 /// Japanese or English, as told or as the locale says; `None`: neither says one of the two.
 pub(crate) fn chosen(told: Option<Lang>) -> Option<Lang> {

@@ -23,10 +23,10 @@ fn main() -> ExitCode {
     match outcome {
         Ok(exit) => exit.into(),
         Err(failure) => {
-            eprint!(
-                "{}",
-                failure.say(lang.unwrap_or(reigi_core::charter::Lang::En))
-            );
+            let lang = lang
+                .or_else(lang::of_house)
+                .unwrap_or(reigi_core::charter::Lang::En);
+            eprint!("{}", failure.say(lang));
             failure.exit.into()
         }
     }

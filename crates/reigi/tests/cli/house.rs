@@ -316,3 +316,37 @@ fn usage_is_exit_2_and_help_is_exit_0() {
         reigi(dir.path(), arguments).with(0);
     }
 }
+
+/// A locale that names neither language leaves the choice to the house, for failures as well.
+#[test]
+fn a_failure_speaks_the_houses_language_where_the_locale_names_none() {
+    let dir = tempfile::tempdir().unwrap();
+    let house = new_house(dir.path());
+    let file = house.join("reigi.toml");
+    for (lang, japanese) in [("ja", true), ("en", false)] {
+        let text = fs::read_to_string(&file).unwrap();
+        let text: Vec<&str> = text
+            .lines()
+            .filter(|line| !line.starts_with("lang ="))
+            .collect();
+        let text = text
+            .join("\n")
+            .replace("[house]", &format!("[house]\nlang = \"{lang}\""));
+        fs::write(&file, text).unwrap();
+        let output = std::process::Command::new(env!("CARGO_BIN_EXE_reigi"))
+            .args(["diff", "9-9"])
+            .current_dir(&house)
+            .env_remove("LC_ALL")
+            .env_remove("LC_MESSAGES")
+            .env("LANG", "C.UTF-8")
+            .output()
+            .unwrap();
+        let said = String::from_utf8(output.stderr).unwrap();
+        assert!(said.contains("9-9"), "{said}");
+        assert_eq!(
+            said.chars().any(|c| ('ぁ'..='ん').contains(&c)),
+            japanese,
+            "{lang}: {said}"
+        );
+    }
+}
