@@ -12,7 +12,7 @@ use url::Url;
 use crate::charter::{Agent, Bilingual, Charter, RequestKind};
 use crate::event::{Admitted, RobotsBasis, Seq, Validators, VisitId};
 use crate::host::Origin;
-use crate::promise::PROMISES;
+use crate::promise::{PROMISES, Promise};
 use crate::state::{House, LaneState, TargetKey, TargetState};
 use crate::time::{Now, Timestamp};
 
@@ -159,8 +159,16 @@ impl Judgement {
 /// Asks every promise.
 #[must_use]
 pub fn judge(scene: &Scene<'_>, ask: &Ask) -> Judgement {
-    let mut answers: Vec<_> = PROMISES
-        .iter()
+    judge_by(PROMISES.iter().copied(), scene, ask)
+}
+
+/// Asks these promises; one more can only make the judgement stricter.
+pub(crate) fn judge_by(
+    promises: impl Iterator<Item = &'static dyn Promise>,
+    scene: &Scene<'_>,
+    ask: &Ask,
+) -> Judgement {
+    let mut answers: Vec<_> = promises
         .filter(|promise| promise.is_made(scene.charter))
         .map(|promise| (promise.id(), promise.hold(scene, ask)))
         .filter(|(_, verdict)| *verdict != Verdict::Pass)

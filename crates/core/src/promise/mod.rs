@@ -49,6 +49,8 @@ pub mod size;
 pub mod terms;
 #[cfg(test)]
 pub(crate) mod testing;
+#[cfg(test)]
+mod tests;
 pub mod timeout;
 
 /// One sentence of the policy.
