@@ -99,7 +99,9 @@ pub(super) fn next(house: &House, lane: &LaneState, visit: &Visit, now: Now) -> 
             ),
         };
     }
-    if let Some(answer) = &visit.answer {
+    // A robots.txt request that died with its writer says nothing about the site: it is asked again.
+    let lost = |a: &&PendingAnswer| a.kind == RequestKind::Robots && a.outcome.is_none();
+    if let Some(answer) = visit.answer.as_ref().filter(|a| !lost(a)) {
         return answered(house, charter, lane, visit, target, answer, now);
     }
     let listed = target

@@ -7,6 +7,7 @@
 
 mod bench;
 mod house;
+mod kill;
 mod past;
 mod review;
 mod run;

@@ -1,0 +1,108 @@
+//! `kill -9` of a whole run under load, again and again: nothing is lost, nothing is asked twice,
+//! no interval is shortened. Judged by the audit and by the test web's own log.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+use std::time::Duration;
+
+use reigi_testweb::{Bulk, Encoding, Options, TestWeb, check};
+use serde_json::json;
+
+use crate::bench::reigi;
+
+const HOSTS: u32 = 40;
+const PAGES: u32 = 3;
+/// Moments after each start at which the run is killed, milliseconds. Odd on purpose: in adoption,
+/// before the first requests, between them, while answers come.
+const KILLS: [u64; 8] = [35, 2_060, 410, 2_013, 137, 2_730, 950, 1_999];
+
+fn house(dir: &Path, hosts: &str) -> PathBuf {
+    let house = dir.join("house");
+    fs::create_dir_all(house.join("charters")).unwrap();
+    fs::create_dir_all(house.join("ledgers")).unwrap();
+    let charter = include_str!("../../../../charters/blueai-change.toml");
+    fs::write(house.join("charters/blueai-change.toml"), charter).unwrap();
+    fs::write(house.join("hosts.txt"), hosts).unwrap();
+    let mut ledger = String::new();
+    for host in 0..HOSTS {
+        let name = Bulk::host(host);
+        let urls: Vec<String> = (0..PAGES)
+            .map(|p| format!("http://{name}/p/{p}.html"))
+            .collect();
+        ledger += &format!(
+            "[[target]]\nid = \"h{host}\"\nname = \"h\"\nurls = {urls:?}\nterms = {{ url = {:?}, \
+             checked_by = \"me\", checked_on = \"2026-11-01\", verdict = \"allowed\" }}\n",
+            urls[0]
+        );
+    }
+    fs::write(house.join("ledgers/all.toml"), ledger).unwrap();
+    let file = "[house]\nname = \"kill\"\nzone = \"Asia/Tokyo\"\nlang = \"en\"\n\n[[bot]]\n\
+                charter = \"charters/blueai-change.toml\"\nledger = \"ledgers/all.toml\"\n\n\
+                [network]\nhosts_file = \"hosts.txt\"\n\n[store]\npath = \"data\"\n\n\
+                [roles]\nreviewer = [\"me\"]\n";
+    fs::write(house.join("reigi.toml"), file).unwrap();
+    house
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_run_killed_again_and_again_keeps_every_promise() {
+    let bulk = Bulk {
+        hosts: HOSTS,
+        pages_per_host: PAGES,
+        page_bytes: 6_000,
+        encoding: Encoding::Gzip,
+        ..Bulk::default()
+    };
+    let web = TestWeb::start(vec![bulk.site()], Options::default())
+        .await
+        .unwrap();
+    let dir = tempfile::tempdir().unwrap();
+    let house = house(dir.path(), &web.hosts_file());
+    for after in KILLS {
+        let mut run = Command::new(env!("CARGO_BIN_EXE_reigi"))
+            .args(["run", "--until-idle"])
+            .current_dir(&house)
+            .stdout(Stdio::null())
+            .stderr(Stdio::null())
+            .spawn()
+            .unwrap();
+        tokio::time::sleep(Duration::from_millis(after)).await;
+        run.kill().unwrap();
+        run.wait().unwrap();
+    }
+    // What was under way is taken up, and ends.
+    reigi(&house, &["run", "--until-idle"]).with(0);
+
+    let report = check::check(
+        &web.log().events(),
+        &check::Promise {
+            interval: Duration::from_secs(2),
+            ..check::Promise::default()
+        },
+    );
+    assert!(report.breaches.is_empty(), "{:?}", report.breaches);
+    assert!(
+        report.requests > 100,
+        "{} requests: the kills came too early",
+        report.requests
+    );
+
+    let said = reigi(&house, &["audit", "--json", "--evidence", "--rebuild"])
+        .with(0)
+        .json();
+    let audit = &said[0];
+    assert_eq!(audit["clean"], json!(true), "{audit}");
+    assert_eq!(audit["chain"], json!([]));
+    assert_eq!(audit["loose_ends"], json!([]));
+    assert_eq!(audit["rebuild"]["differ"], json!([]));
+    let lost = audit["heads"].as_array().unwrap().len();
+    assert!(lost > KILLS.len(), "each start is a segment of its own");
+
+    // Each page was seen once and for all: a second version of an unchanged page is a doubled one.
+    let changes = reigi(&house, &["changes", "--all", "--json"])
+        .with(0)
+        .json();
+    assert_eq!(changes, Vec::<serde_json::Value>::new());
+    web.shutdown().await.unwrap();
+}
