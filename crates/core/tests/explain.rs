@@ -139,6 +139,7 @@ fn visit_under_way(now: Timestamp) -> Visit {
         pages: 0,
         at: 0,
         answer: None,
+        redirect: None,
         waiting: None,
         failed: false,
         held: None,

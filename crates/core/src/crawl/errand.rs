@@ -4,11 +4,12 @@
 use url::Url;
 
 use super::ask::{Proposal, ask};
-use super::{HOP_DEADLINE, Step, Written, looked_up};
-use crate::charter::Lang;
+use super::{HOP_DEADLINE, Step, Written, looked_up, robots, write};
+use crate::charter::{Charter, Freshness, Lang, RequestKind};
 use crate::event::{HopDone, HopParked, HopQueued, HopResult, HopReturned, LaneId};
 use crate::gate::{Scene, Verdict, decide, judge};
 use crate::host::Origin;
+use crate::state::lane::robots_key;
 use crate::state::{Errand, House, LaneState, PendingAnswer, TargetKey};
 use crate::time::Now;
 
@@ -98,20 +99,46 @@ pub(super) fn next(house: &House, lane: &LaneState, errand: &Errand, now: Now) -
         target: None,
         now,
     };
-    let proposal = Proposal {
-        target: &target,
-        visit: hop.visit,
-        kind: hop.kind,
-        url: url.clone(),
-        listed: &hop.listed,
-        answers_for: hop
-            .answers_for
-            .as_deref()
-            .and_then(|o| Url::parse(o).ok())
-            .map(|u| Origin::of(&u)),
-        cause: Some(hop.cause),
-        hop: hop.hop,
-        pages: 0,
+    let origin = Origin::of(&url);
+    let reads_robots = hop.kind == RequestKind::Page && !knows_robots(charter, lane, &origin, now);
+    if let Some(answer) = errand
+        .robots
+        .as_ref()
+        .filter(|a| reads_robots && a.outcome.is_some())
+    {
+        // Where this robots.txt redirects to is not followed from here: settled as a hold.
+        return write(
+            lane,
+            robots::settled(charter, &asker(hop, Some(answer)), answer),
+        );
+    }
+    let proposal = match origin.robots_url().filter(|_| reads_robots) {
+        Some(robots_url) => Proposal {
+            target: &target,
+            visit: hop.visit,
+            kind: RequestKind::Robots,
+            url: robots_url,
+            listed: &hop.listed,
+            answers_for: Some(origin.clone()),
+            cause: None,
+            hop: 0,
+            pages: 0,
+        },
+        None => Proposal {
+            target: &target,
+            visit: hop.visit,
+            kind: hop.kind,
+            url: url.clone(),
+            listed: &hop.listed,
+            answers_for: hop
+                .answers_for
+                .as_deref()
+                .and_then(|o| Url::parse(o).ok())
+                .map(|u| Origin::of(&u)),
+            cause: Some(hop.cause),
+            hop: hop.hop,
+            pages: 0,
+        },
     };
     let ask = ask(charter, lane, proposal);
     let judgement = judge(&scene, &ask);
@@ -125,6 +152,9 @@ pub(super) fn next(house: &House, lane: &LaneState, errand: &Errand, now: Now) -
     }
     match looked_up(lane, now) {
         Err(step) => return step,
+        Ok(Err(why)) if reads_robots => {
+            return robots::unreachable(charter, lane, &asker(hop, None), Some(&origin), why);
+        }
         Ok(Err(why)) => return hand_back(lane, hop, not_asked("safe-redirect", why)),
         Ok(Ok(())) => {}
     }
@@ -141,6 +171,31 @@ pub(super) fn next(house: &House, lane: &LaneState, errand: &Errand, now: Now) -
             _ => hand_back(lane, hop, not_asked("gate", "no reason was given")),
         },
     }
+}
+
+fn asker<'a>(hop: &'a HopQueued, answer: Option<&'a PendingAnswer>) -> robots::Asker<'a> {
+    robots::Asker {
+        visit: hop.visit,
+        bot: &hop.bot,
+        target: &hop.target,
+        answer,
+    }
+}
+
+/// Whether the lane has a reading of the origin's robots.txt that a hop may rest on.
+fn knows_robots(charter: &Charter, lane: &LaneState, origin: &Origin, now: Now) -> bool {
+    let key = robots_key(
+        origin.as_str(),
+        &charter.agent(RequestKind::Robots).user_agent,
+    );
+    let fresh_for = match charter.robots.fresh_for {
+        Freshness::For(span) => span,
+        Freshness::Visit => HOP_DEADLINE,
+    };
+    lane.lane
+        .robots
+        .get(&key)
+        .is_some_and(|record| record.at <= now.wall && now.wall.since(record.at) < fresh_for)
 }
 
 fn not_asked(promise: &str, why: &str) -> HopResult {

@@ -5,7 +5,7 @@ use url::Url;
 use super::observe::pause_for_retry_after;
 use super::{ROBOTS_HOPS_MAX, Step, Written, visit::observe_target, write};
 use crate::charter::{Charter, RequestKind, RobotsMeaning};
-use crate::event::RobotsSettled;
+use crate::event::{RobotsSettled, VisitId};
 use crate::fetched::Outcome;
 use crate::host::Origin;
 use crate::state::{House, LaneState, PendingAnswer, Visit};
@@ -23,6 +23,29 @@ pub(super) fn redirect(answer: &PendingAnswer) -> Option<Url> {
     (to != from && !downgrade).then_some(to)
 }
 
+/// For whom robots.txt was read: a visit of this lane, or one whose hop this lane asks for.
+pub(super) struct Asker<'a> {
+    pub(super) visit: VisitId,
+    pub(super) bot: &'a str,
+    pub(super) target: &'a str,
+    /// The answer that settles it, if there was one.
+    pub(super) answer: Option<&'a PendingAnswer>,
+}
+
+impl<'a> Asker<'a> {
+    pub(super) fn of(visit: &'a Visit) -> Self {
+        Self {
+            visit: visit.id,
+            bot: &visit.target.bot,
+            target: &visit.target.id,
+            answer: visit
+                .answer
+                .as_ref()
+                .filter(|a| a.kind == RequestKind::Robots),
+        }
+    }
+}
+
 /// Settles what the origin's robots.txt means from here on.
 pub(super) fn settle(
     house: &House,
@@ -32,6 +55,22 @@ pub(super) fn settle(
     answer: &PendingAnswer,
     now: Now,
 ) -> Step {
+    let settled = settled(charter, &Asker::of(visit), answer);
+    let mut written = vec![Written {
+        lane: lane.lane.id,
+        event: settled.into(),
+    }];
+    let named = answer.retry_after.as_deref();
+    written.extend(pause_for_retry_after(house, lane, visit, named, now));
+    Step::Write(written)
+}
+
+/// What an answer says of its origin.
+pub(super) fn settled(
+    charter: &Charter,
+    asker: &Asker<'_>,
+    answer: &PendingAnswer,
+) -> RobotsSettled {
     let (meaning, why) = meaning(charter, answer);
     let rules = match meaning {
         None => answer.body.as_ref().map(|b| b.digest),
@@ -43,43 +82,36 @@ pub(super) fn settle(
     } else {
         None
     };
-    let settled = RobotsSettled {
-        visit: visit.id,
-        bot: visit.target.bot.clone(),
-        target: visit.target.id.clone(),
+    RobotsSettled {
+        visit: asker.visit,
+        bot: asker.bot.to_owned(),
+        target: asker.target.to_owned(),
         origin: answer.answers_for.clone().unwrap_or_default(),
         user_agent: charter.agent(RequestKind::Robots).user_agent.clone(),
         answered: Some(answer.answered),
         rules,
         meaning,
         why,
-    };
-    let mut written = vec![Written {
-        lane: lane.lane.id,
-        event: settled.into(),
-    }];
-    let named = answer.retry_after.as_deref();
-    written.extend(pause_for_retry_after(house, lane, visit, named, now));
-    Step::Write(written)
+    }
 }
 
 /// The host could not be asked: what the charter's table says of the network.
 pub(super) fn unreachable(
     charter: &Charter,
     lane: &LaneState,
-    visit: &Visit,
+    asker: &Asker<'_>,
     origin: Option<&Origin>,
     why: &str,
 ) -> Step {
     write(
         lane,
         RobotsSettled {
-            visit: visit.id,
-            bot: visit.target.bot.clone(),
-            target: visit.target.id.clone(),
+            visit: asker.visit,
+            bot: asker.bot.to_owned(),
+            target: asker.target.to_owned(),
             origin: origin.map(|o| o.as_str().to_owned()).unwrap_or_default(),
             user_agent: charter.agent(RequestKind::Robots).user_agent.clone(),
-            answered: visit.answer.as_ref().map(|a| a.answered),
+            answered: asker.answer.map(|a| a.answered),
             rules: None,
             meaning: Some(charter.robots.status.network),
             why: why.to_owned(),

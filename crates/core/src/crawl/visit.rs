@@ -101,7 +101,8 @@ pub(super) fn next(house: &House, lane: &LaneState, visit: &Visit, now: Now) -> 
     }
     // A robots.txt request that died with its writer says nothing about the site: it is asked again.
     let lost = |a: &&PendingAnswer| a.kind == RequestKind::Robots && a.outcome.is_none();
-    if let Some(answer) = visit.answer.as_ref().filter(|a| !lost(a)) {
+    let answer = visit.answer.as_ref().filter(|a| !lost(a));
+    if let Some(answer) = answer.or(visit.redirect.as_ref()) {
         return answered(house, charter, lane, visit, target, answer, now);
     }
     let listed = target
@@ -199,9 +200,13 @@ fn propose(
         Err(step) => return step,
         Ok(Err(why)) => {
             return match kind {
-                RequestKind::Robots => {
-                    robots::unreachable(charter, lane, visit, answers_for.as_ref(), why)
-                }
+                RequestKind::Robots => robots::unreachable(
+                    charter,
+                    lane,
+                    &robots::Asker::of(visit),
+                    answers_for.as_ref(),
+                    why,
+                ),
                 RequestKind::Page => {
                     unconfirmed(lane, visit, target, &format!("name look-up: {why}"))
                 }
@@ -369,13 +374,16 @@ fn denied(
     answers_for: Option<&Origin>,
     judgement: &Judgement,
 ) -> Step {
-    let redirected = visit.answer.is_some();
+    let redirected = visit
+        .answer
+        .as_ref()
+        .is_some_and(|a| a.kind == RequestKind::Robots);
     if kind == RequestKind::Robots && redirected {
         let why = judgement.decisive().map_or("", |(id, _)| *id);
         return robots::unreachable(
             charter,
             lane,
-            visit,
+            &robots::Asker::of(visit),
             answers_for,
             &format!("redirect held by {why}"),
         );

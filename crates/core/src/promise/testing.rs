@@ -102,6 +102,7 @@ impl Stage {
             pages: 0,
             at: 0,
             answer: None,
+            redirect: None,
             waiting: None,
             failed: false,
             held: None,

@@ -189,6 +189,7 @@ impl LaneState {
             Event::HopQueued(hop) => {
                 self.lane.errands.push(Errand {
                     hop: hop.clone(),
+                    robots: None,
                     answer: None,
                 });
             }
@@ -345,6 +346,7 @@ impl LaneState {
             pages: 0,
             at: 0,
             answer: None,
+            redirect: None,
             waiting: None,
             failed: false,
             held: None,
@@ -356,11 +358,21 @@ impl LaneState {
             bot: admitted.bot.clone(),
             id: admitted.target.clone(),
         };
-        let errand = self.lane.errands.iter().any(|e| {
-            e.answer.is_none() && e.hop.url == admitted.url && Some(e.hop.cause) == admitted.cause
-        });
+        let errand = self
+            .lane
+            .errands
+            .iter()
+            .any(|e| e.is_for(&target, admitted.visit));
         if !errand && let Some(visit) = &mut self.lane.visit {
-            visit.answer = None;
+            let was = visit.answer.take();
+            match admitted.kind {
+                // A redirect of the page waits while robots.txt of its origin is read.
+                RequestKind::Robots => {
+                    let page = was.filter(|a| a.kind == RequestKind::Page);
+                    visit.redirect = page.or(visit.redirect.take());
+                }
+                RequestKind::Page => visit.redirect = None,
+            }
             visit.pages += u32::from(admitted.kind == RequestKind::Page);
         }
         self.lane.in_flight = Some(InFlight {
@@ -496,14 +508,18 @@ impl LaneState {
             verdict,
         };
         let key = super::lane::robots_key(&settled.origin, &settled.user_agent);
+        let target = record.visit.0.clone();
         self.lane.robots.insert(key, record);
-        if let Some(visit) = &mut self.lane.visit
+        let mut errands = self.lane.errands.iter_mut();
+        if let Some(errand) = errands.find(|e| e.is_for(&target, settled.visit)) {
+            errand.robots = None;
+        } else if let Some(visit) = &mut self.lane.visit
             && visit
                 .answer
                 .as_ref()
                 .is_some_and(|a| a.kind == RequestKind::Robots)
         {
-            visit.answer = None;
+            visit.answer = visit.redirect.take();
         }
     }
 
@@ -514,6 +530,7 @@ impl LaneState {
         };
         if let Some(visit) = &mut self.lane.visit {
             visit.answer = None;
+            visit.redirect = None;
             visit.waiting = None;
             visit.at += 1;
             visit.failed |= counts_as_failure(&observed.observation);
@@ -661,11 +678,15 @@ impl Lane {
 
     fn hand_over(&mut self, flight: &InFlight, pending: PendingAnswer) {
         if flight.errand {
-            let errand = self.errands.iter_mut().find(|e| {
-                e.answer.is_none() && Some(e.hop.cause) == flight.cause && e.hop.url == flight.url
-            });
-            if let Some(errand) = errand {
-                errand.answer = Some(pending);
+            let target = &flight.target;
+            let errand = self
+                .errands
+                .iter_mut()
+                .find(|e| e.is_for(target, flight.visit));
+            match errand {
+                Some(errand) if errand.hop.kind != flight.kind => errand.robots = Some(pending),
+                Some(errand) => errand.answer = Some(pending),
+                None => {}
             }
         } else if let Some(visit) = &mut self.visit {
             visit.answer = Some(pending);

@@ -139,6 +139,9 @@ pub struct Visit {
     pub at: usize,
     /// Last answer that has not been judged.
     pub answer: Option<PendingAnswer>,
+    /// A page's redirect that waits while robots.txt of its origin is read.
+    #[serde(default)]
+    pub redirect: Option<PendingAnswer>,
     /// Waiting for a hop in another lane.
     pub waiting: Option<Waiting>,
     /// Whether one of its answers counts as a failure.
@@ -189,8 +192,22 @@ pub struct Waiting {
 pub struct Errand {
     /// What is to be asked.
     pub hop: HopQueued,
+    /// The answer of robots.txt, read before a page, until it is settled.
+    #[serde(default)]
+    pub robots: Option<PendingAnswer>,
     /// What came of it, until it is handed back.
     pub answer: Option<PendingAnswer>,
+}
+
+impl Errand {
+    /// Whether a request of this visit and target is made for this errand.
+    #[must_use]
+    pub fn is_for(&self, target: &TargetKey, visit: VisitId) -> bool {
+        self.answer.is_none()
+            && self.hop.visit == visit
+            && self.hop.bot == target.bot
+            && self.hop.target == target.id
+    }
 }
 
 /// What is known of one origin's robots.txt under one User-Agent (DECISIONS 17).
