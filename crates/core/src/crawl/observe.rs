@@ -236,6 +236,9 @@ struct Case<'a> {
 
 impl Case<'_> {
     fn judge(&self) -> Vec<Written> {
+        if let Some((promise, why)) = &self.answer.held {
+            return self.held(promise, format!("its redirect was not followed: {why}"));
+        }
         let Some(outcome) = &self.answer.outcome else {
             return self.unconfirmed("the request was interrupted");
         };

@@ -361,6 +361,7 @@ mod tests {
                 outcome: Some(Outcome::Status(503)),
                 location: None,
                 sets_cookie: false,
+                held: None,
                 retry_after: Some(value.to_owned()),
                 body: None,
             });

@@ -38,7 +38,12 @@ impl Promise for Scope {
         let listed = match scene.target {
             Some(target) => !target.left && target.row.urls.contains(&ask.listed),
             // A hop that another lane's visit waits for: that lane looked at the row.
-            None => ask.hop > 0,
+            None => scene
+                .lane
+                .lane
+                .errands
+                .iter()
+                .any(|e| e.is_for(&ask.target, ask.visit) && e.hop.listed == ask.listed),
         };
         let Some(page) = Url::parse(&ask.listed).ok().filter(|_| listed) else {
             return Verdict::refuse("台帳にないページです。", "No ledger entry lists this page.");

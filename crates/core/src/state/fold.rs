@@ -421,6 +421,7 @@ impl LaneState {
             outcome: Some(answered.outcome.clone()),
             location: answered.header("location").map(str::to_owned),
             sets_cookie: answered.header("set-cookie").is_some(),
+            held: None,
             retry_after: answered.header("retry-after").map(str::to_owned),
             body: answered.body.clone(),
         };
@@ -444,6 +445,7 @@ impl LaneState {
             outcome: None,
             location: None,
             sets_cookie: false,
+            held: None,
             retry_after: None,
             body: None,
         };
@@ -484,6 +486,7 @@ impl LaneState {
                     "redirect not followed ({promise}): {why}"
                 )));
                 pending.body = None;
+                pending.held = Some((promise.clone(), why.clone()));
             }
         }
         visit.answer = Some(pending);

@@ -169,6 +169,9 @@ pub struct PendingAnswer {
     pub location: Option<String>,
     /// Whether it wanted to set a cookie.
     pub sets_cookie: bool,
+    /// A redirect that another lane did not follow: the promise and why.
+    #[serde(default)]
+    pub held: Option<(String, String)>,
     /// Retry-After field.
     #[serde(default)]
     pub retry_after: Option<String>,

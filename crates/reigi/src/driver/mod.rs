@@ -83,6 +83,8 @@ pub(crate) struct Driver {
     lanes: HashMap<LaneId, LaneState>,
     ready: BTreeSet<LaneId>,
     waking: BTreeSet<(Mono, LaneId)>,
+    /// The alarm of each lane in `waking`.
+    alarms: HashMap<LaneId, Mono>,
     busy: HashMap<LaneId, Busy>,
     read: HashMap<LaneId, (Seq, Arc<reigi_core::crawl::observe::Reading>)>,
     /// Requests that may still be sent at once, and lanes that wait for one.
@@ -141,6 +143,7 @@ impl Driver {
             lanes: HashMap::new(),
             ready: BTreeSet::new(),
             waking: BTreeSet::new(),
+            alarms: HashMap::new(),
             busy: HashMap::new(),
             read: HashMap::new(),
             slots: IN_FLIGHT_MAX,
@@ -223,6 +226,7 @@ impl Driver {
             && at <= now
         {
             self.waking.remove(&(at, lane));
+            self.alarms.remove(&lane);
             self.ready.insert(lane);
         }
     }

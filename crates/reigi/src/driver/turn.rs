@@ -187,6 +187,10 @@ impl Driver {
 
     fn sleep(&mut self, id: LaneId, until: Option<Timestamp>, pacing: bool) {
         let now = self.clock.now();
+        // What it waited for before has passed or changed: a stale alarm would keep the drive up.
+        if let Some(at) = self.alarms.remove(&id) {
+            self.waking.remove(&(at, id));
+        }
         let idle = self
             .lanes
             .get(&id)
@@ -202,7 +206,9 @@ impl Driver {
             self.resting.insert(id);
         }
         if let Some(until) = until {
-            self.waking.insert((now.mono_at(until), id));
+            let at = now.mono_at(until);
+            self.alarms.insert(id, at);
+            self.waking.insert((at, id));
         }
     }
 
@@ -212,7 +218,14 @@ impl Driver {
         while !batch.items.is_empty() {
             match self.append(&batch).await {
                 Ok(headers) => {
+                    let settled = |i: &Item| matches!(i.event, Event::RobotsSettled(_));
+                    let settled = batch.items.iter().filter(|i| settled(i)).map(|i| i.lane);
+                    let settled: Vec<LaneId> = settled.collect();
                     self.act(batch, &headers);
+                    // The body may have come through another lane.
+                    for lane in settled {
+                        self.load_rules(lane).await?;
+                    }
                     return Ok(());
                 }
                 Err(Error::Stale { .. }) => {

@@ -75,3 +75,32 @@ pub(crate) fn shared(part: &str) -> Option<PathBuf> {
     println!("skipped: {part} is not here (set REIGI_SHARED)");
     None
 }
+
+/// A house in `dir` with the example charter, which reaches loopback only: a target for each list
+/// of URLs, `t0`, `t1`, …, its terms checked.
+pub(crate) fn acceptance_house(dir: &Path, hosts: &str, targets: &[Vec<String>]) -> PathBuf {
+    let house = dir.join("house");
+    std::fs::create_dir_all(house.join("charters")).unwrap();
+    std::fs::create_dir_all(house.join("ledgers")).unwrap();
+    let write = |name: &str, text: &str| std::fs::write(house.join(name), text).unwrap();
+    let charter = include_str!("../../../../charters/blueai-change.toml");
+    write("charters/blueai-change.toml", charter);
+    write("hosts.txt", hosts);
+    let mut ledger = String::new();
+    for (number, urls) in targets.iter().enumerate() {
+        ledger += &format!(
+            "[[target]]\nid = \"t{number}\"\nname = \"t{number}\"\nurls = {urls:?}\nterms = {{ url = {:?}, \
+             checked_by = \"me\", checked_on = \"2026-11-01\", verdict = \"allowed\" }}\n",
+            urls[0]
+        );
+    }
+    write("ledgers/all.toml", &ledger);
+    write(
+        "reigi.toml",
+        "[house]\nname = \"test\"\nzone = \"Asia/Tokyo\"\nlang = \"en\"\n\n[[bot]]\n\
+         charter = \"charters/blueai-change.toml\"\nledger = \"ledgers/all.toml\"\n\n\
+         [network]\nhosts_file = \"hosts.txt\"\n\n[store]\npath = \"data\"\n\n\
+         [roles]\nreviewer = [\"me\"]\n",
+    );
+    house
+}

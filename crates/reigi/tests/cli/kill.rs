@@ -1,49 +1,19 @@
 //! `kill -9` of a whole run under load, again and again: nothing is lost, nothing is asked twice,
 //! no interval is shortened. Judged by the audit and by the test web's own log.
 
-use std::fs;
-use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::time::Duration;
 
 use reigi_testweb::{Bulk, Encoding, Options, TestWeb, check};
 use serde_json::json;
 
-use crate::bench::reigi;
+use crate::bench::{acceptance_house, reigi};
 
 const HOSTS: u32 = 40;
 const PAGES: u32 = 3;
 /// Moments after each start at which the run is killed, milliseconds. Odd on purpose: in adoption,
 /// before the first requests, between them, while answers come.
 const KILLS: [u64; 8] = [35, 2_060, 410, 2_013, 137, 2_730, 950, 1_999];
-
-fn house(dir: &Path, hosts: &str) -> PathBuf {
-    let house = dir.join("house");
-    fs::create_dir_all(house.join("charters")).unwrap();
-    fs::create_dir_all(house.join("ledgers")).unwrap();
-    let charter = include_str!("../../../../charters/blueai-change.toml");
-    fs::write(house.join("charters/blueai-change.toml"), charter).unwrap();
-    fs::write(house.join("hosts.txt"), hosts).unwrap();
-    let mut ledger = String::new();
-    for host in 0..HOSTS {
-        let name = Bulk::host(host);
-        let urls: Vec<String> = (0..PAGES)
-            .map(|p| format!("http://{name}/p/{p}.html"))
-            .collect();
-        ledger += &format!(
-            "[[target]]\nid = \"h{host}\"\nname = \"h\"\nurls = {urls:?}\nterms = {{ url = {:?}, \
-             checked_by = \"me\", checked_on = \"2026-11-01\", verdict = \"allowed\" }}\n",
-            urls[0]
-        );
-    }
-    fs::write(house.join("ledgers/all.toml"), ledger).unwrap();
-    let file = "[house]\nname = \"kill\"\nzone = \"Asia/Tokyo\"\nlang = \"en\"\n\n[[bot]]\n\
-                charter = \"charters/blueai-change.toml\"\nledger = \"ledgers/all.toml\"\n\n\
-                [network]\nhosts_file = \"hosts.txt\"\n\n[store]\npath = \"data\"\n\n\
-                [roles]\nreviewer = [\"me\"]\n";
-    fs::write(house.join("reigi.toml"), file).unwrap();
-    house
-}
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_run_killed_again_and_again_keeps_every_promise() {
@@ -58,7 +28,15 @@ async fn a_run_killed_again_and_again_keeps_every_promise() {
         .await
         .unwrap();
     let dir = tempfile::tempdir().unwrap();
-    let house = house(dir.path(), &web.hosts_file());
+    let targets: Vec<Vec<String>> = (0..HOSTS)
+        .map(|host| {
+            let name = Bulk::host(host);
+            (0..PAGES)
+                .map(|page| format!("http://{name}/p/{page}.html"))
+                .collect()
+        })
+        .collect();
+    let house = acceptance_house(dir.path(), &web.hosts_file(), &targets);
     for after in KILLS {
         let mut run = Command::new(env!("CARGO_BIN_EXE_reigi"))
             .args(["run", "--until-idle"])

@@ -9,6 +9,7 @@ mod bench;
 mod house;
 mod kill;
 mod past;
+mod redirect;
 mod review;
 mod run;
 mod trying;
